@@ -1,0 +1,1 @@
+"""The facade, the wiring and the event bus."""

@@ -1,0 +1,1 @@
+"""The control API: the one way in for the window and the command line."""

@@ -1,0 +1,171 @@
+"""The control API from the caller's side: what the window and the command line may ask for.
+
+Knows the domain only. The transport is handed in (HTTP to a running service, or in-process), so
+that this module neither starts processes nor reads files.
+"""
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import httpx
+import msgspec
+
+from studio.domain.control import (
+    KeyInfo,
+    KeyRequest,
+    NewKey,
+    PresetInfo,
+    ProcessInfo,
+    Status,
+    UpRequest,
+    UpResult,
+)
+from studio.domain.errors import ErrorInfo, ServiceUnreachable, from_info
+from studio.domain.events import Event
+from studio.domain.metrics import LogLine, Tick
+
+T = TypeVar("T")
+
+PREFIX = "/control/v1"
+_QUICK_S = 15.0
+_EVENT_PREFIX = b"data: "
+
+
+class ControlClient:
+    """One caller of one service. Every method raises the service's own `StudioError`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {token}"},
+            transport=transport or httpx.AsyncHTTPTransport(),
+            timeout=httpx.Timeout(_QUICK_S, read=_QUICK_S),
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def status(self) -> Status:
+        """Return one instant of service, engine and gateway."""
+        return await self._call("GET", "/status", Status)
+
+    async def up(self, request: UpRequest) -> UpResult:
+        """Serve a preset; returns when its first token was generated."""
+        return await self._call("POST", "/up", UpResult, body=request, patient=True)
+
+    async def switch(self, request: UpRequest) -> UpResult:
+        """Replace what runs by another preset; address and keys stay."""
+        return await self._call("POST", "/switch", UpResult, body=request, patient=True)
+
+    async def restart(self) -> UpResult:
+        """Stop the engine and start it with the same preset and settings."""
+        return await self._call("POST", "/restart", UpResult, patient=True)
+
+    async def stop(self) -> Status:
+        """Stop the engine (also one that is starting); the service stays."""
+        return await self._call("POST", "/stop", Status, patient=True)
+
+    async def down(self) -> None:
+        """End engine and service; returns when the engine is gone."""
+        await self._call("POST", "/down", dict[str, bool], patient=True)
+
+    async def presets(self) -> list[PresetInfo]:
+        """Return every preset with its verdict for this host."""
+        return await self._call("GET", "/presets", list[PresetInfo])
+
+    async def ps(self) -> list[ProcessInfo]:
+        """Return the processes that the service owns, itself included."""
+        return await self._call("GET", "/ps", list[ProcessInfo])
+
+    async def logs(self, *, lines: int = 200, after: int | None = None) -> list[LogLine]:
+        """Return the newest `lines` log lines, or those after the sequence number `after`."""
+        query = f"?lines={lines}" + (f"&after={after}" if after is not None else "")
+        return await self._call("GET", f"/logs{query}", list[LogLine])
+
+    async def history(self, *, seconds: int = 300) -> list[Tick]:
+        """Return the ticks of the last `seconds` (at most 3,600), oldest first."""
+        return await self._call("GET", f"/history?seconds={seconds}", list[Tick])
+
+    async def keys(self) -> list[KeyInfo]:
+        """Return every key with its usage; never the key itself."""
+        return await self._call("GET", "/keys", list[KeyInfo])
+
+    async def create_key(self, request: KeyRequest) -> NewKey:
+        """Make a key; this is the only time that it can be read."""
+        return await self._call("POST", "/keys", NewKey, body=request)
+
+    async def revoke_key(self, key_id: str) -> KeyInfo:
+        """Make a key useless from now on."""
+        return await self._call("POST", f"/keys/{key_id}/revoke", KeyInfo)
+
+    async def events(self, *, hold: bool = False) -> AsyncIterator[Event]:
+        """Yield events as they happen, beginning with the present state of everything.
+
+        With `hold`, a service that was started for this terminal ends when the stream is dropped.
+        """
+        path = f"{PREFIX}/events" + ("?hold=1" if hold else "")
+        timeout = httpx.Timeout(_QUICK_S, read=None)
+        try:
+            async with self._http.stream("GET", path, timeout=timeout) as response:
+                if response.status_code != httpx.codes.OK:
+                    await response.aread()
+                    raise _error(response)
+                pending = b""
+                async for chunk in response.aiter_raw():
+                    *whole, pending = (pending + chunk).split(b"\n\n")
+                    for block in whole:
+                        if block.startswith(_EVENT_PREFIX):
+                            yield msgspec.json.decode(block[len(_EVENT_PREFIX) :], type=Event)
+        except httpx.TransportError as error:
+            raise _unreachable(error) from error
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        kind: type[T],
+        *,
+        body: msgspec.Struct | None = None,
+        patient: bool = False,
+    ) -> T:
+        timeout = httpx.Timeout(_QUICK_S, read=None if patient else _QUICK_S)
+        try:
+            response = await self._http.request(
+                method,
+                PREFIX + path,
+                content=msgspec.json.encode(body) if body is not None else None,
+                headers={"Content-Type": "application/json"} if body is not None else None,
+                timeout=timeout,
+            )
+        except httpx.TransportError as error:
+            raise _unreachable(error) from error
+        if response.is_error:
+            raise _error(response)
+        return msgspec.json.decode(response.content, type=kind)
+
+
+def _error(response: httpx.Response) -> Exception:
+    try:
+        return from_info(msgspec.json.decode(response.content, type=ErrorInfo))
+    except msgspec.DecodeError:
+        return ServiceUnreachable(
+            "service-answer-unknown",
+            f"The service answered with status {response.status_code} and no reason.",
+            hint="Check that both are of the same version: `weir status`.",
+        )
+
+
+def _unreachable(error: httpx.TransportError) -> ServiceUnreachable:
+    return ServiceUnreachable(
+        "service-unreachable",
+        f"The service does not answer: {str(error) or type(error).__name__}.",
+        hint="Start it with `weir up`, or look at its log in the Studio's folder.",
+    )

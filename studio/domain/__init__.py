@@ -1,0 +1,1 @@
+"""Values, errors, events and units: no input or output, no clock, no threads."""

@@ -1,0 +1,136 @@
+"""The documents of the control API, as both ends send and get them (docs/control-api.md)."""
+
+import msgspec
+
+from studio.domain.events import StageProgress
+from studio.domain.hardware import HostSnapshot
+from studio.domain.manifests import Knob
+from studio.domain.metrics import Tick
+from studio.domain.server import EngineSnapshot
+
+
+class UpRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Serve `preset` (None: the one that runs or ran last, else the best fitting one)."""
+
+    preset: str | None = None
+    overrides: dict[str, str] = {}
+    """Knob name to text, as typed after `--set`."""
+    gpus: tuple[int, ...] | None = None
+    port: int | None = None
+    """Gateway port to move to and keep."""
+    consent: bool = False
+    """Yes to large downloads and to the next free port."""
+
+
+class UpResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir up --json` prints."""
+
+    base_url: str
+    """Ends in `/v1`."""
+    api_key: str | None = None
+    """Only when one was made by this call; it is never shown again."""
+    preset: str
+    served_name: str
+    runtime: str
+    runtime_id: str
+    pool_tokens: int | None = None
+    boot_s: float | None = None
+    already_running: bool = False
+
+
+class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A named key and its usage; times are ISO 8601."""
+
+    id: str
+    name: str
+    prefix: str
+    created_at: str
+    revoked_at: str | None = None
+    last_used_at: str | None = None
+    max_concurrent: int | None = None
+    requests: int = 0
+    errors: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key at the only moment when it can be read."""
+
+    info: KeyInfo
+    key: str
+
+
+class KeyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Make a key."""
+
+    name: str
+    max_concurrent: int | None = None
+
+
+class GatewayInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Where clients connect."""
+
+    base_url: str | None = None
+    address: str = "127.0.0.1"
+    port: int | None = None
+    in_flight: int = 0
+    requests: int = 0
+
+
+class ServiceInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The service process itself."""
+
+    version: str
+    pid: int
+    started_at: float
+    home: str
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """`weir status --json`, stable within a schema_version."""
+
+    schema_version: int = 1
+    service: ServiceInfo
+    engine: EngineSnapshot
+    gateway: GatewayInfo
+    host: HostSnapshot | None = None
+    tick: Tick | None = None
+    stages: tuple[StageProgress, ...] = ()
+    """Stages of the `weir up` under way or last run, in order."""
+    keys: int = 0
+    """Keys that work now."""
+
+
+class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A preset as a list shows it, with the verdict for this host."""
+
+    id: str
+    title: str
+    expert: str
+    summary: str
+    runtime: str
+    model: str
+    licence: str
+    origin: str
+    usable: bool
+    reasons: tuple[str, ...] = ()
+    """Why not, when not usable."""
+    download_bytes: int | None = None
+    """Still to fetch for this preset, runtime included; 0 when all is here."""
+    knobs: dict[str, Knob] = {}
+
+
+class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One process of ours (`weir ps`)."""
+
+    pid: int
+    parent: int
+    role: str
+    """`service`, `guard`, `engine`, `engine-core`, `worker` or `helper`."""
+    command: str
+    """Secrets never stand in a command line of ours."""
+    rss_bytes: int | None = None
+    cpu_s: float | None = None
+    started_at: float | None = None

@@ -1,0 +1,107 @@
+"""Everything the service can announce, as frozen records on one stream."""
+
+import enum
+
+import msgspec
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.metrics import LogLine, Tick
+from studio.domain.server import EngineSnapshot
+
+
+class Stage(enum.StrEnum):
+    """The stages of `weir up`, in order."""
+
+    DETECT = "detect"
+    RUNTIME = "runtime"
+    MODEL = "model"
+    BOOT = "boot"
+    GATEWAY = "gateway"
+
+
+class StageState(enum.StrEnum):
+    """Where a stage stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class StageProgress(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="stage-progress"
+):
+    """How far one stage of `weir up` is.
+
+    `done` of `total` in `unit` (`bytes`, `packages`, `s`); `total` is None when unknown, and is
+    then shown as unknown. `rate` is units a second. `note` is what happens right now.
+    """
+
+    stage: Stage
+    state: StageState
+    title: str
+    note: str | None = None
+    done: float | None = None
+    total: float | None = None
+    unit: str | None = None
+    rate: float | None = None
+
+
+class EngineChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="engine-changed"
+):
+    """The engine moved, or a boot phase did."""
+
+    engine: EngineSnapshot
+
+
+class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="ticked"):
+    """One second passed."""
+
+    tick: Tick
+
+
+class LogAppended(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="log-appended"):
+    """New log lines; at most 10 batches a second, at most 500 lines each."""
+
+    lines: tuple[LogLine, ...]
+    dropped: int = 0
+
+
+class GatewayChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="gateway-changed"
+):
+    """The gateway opened, closed or moved."""
+
+    base_url: str | None = None
+
+
+class UpFinished(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="up-finished"):
+    """A `weir up` ended; `error` is None when it serves."""
+
+    preset: str
+    error: ErrorInfo | None = None
+
+
+class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="keys-changed"):
+    """A key was made, used for the first time or revoked."""
+
+
+class ServiceStopping(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
+):
+    """The service is going down; the stream ends after this."""
+
+    reason: str
+
+
+Event = (
+    StageProgress
+    | EngineChanged
+    | Ticked
+    | LogAppended
+    | GatewayChanged
+    | UpFinished
+    | KeysChanged
+    | ServiceStopping
+)

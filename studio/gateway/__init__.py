@@ -1,0 +1,1 @@
+"""The address that chat clients talk to: keys, routes, streams, usage."""

@@ -1,0 +1,49 @@
+"""TOML and JSON files to typed records and back; errors carry file, place, expected and found."""
+
+import tomllib
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from studio.domain.errors import BadInput, Damaged, NotFound
+from studio.host.files import write_atomic
+
+T = TypeVar("T")
+
+
+def read_toml(path: Path, kind: type[T]) -> T:
+    """Return the document in `path`.
+
+    Raises: NotFound (`file-missing`), BadInput (`document-invalid`) naming file and place.
+    """
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise NotFound("file-missing", f"There is no file {path}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput("document-invalid", f"{path} is not valid TOML: {error}.") from error
+    try:
+        return msgspec.convert(raw, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise BadInput("document-invalid", f"{path}: {error}.") from error
+
+
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Return the document in `path`, or None when there is none.
+
+    Raises: Damaged (`document-damaged`) when the file does not hold such a document.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Damaged("document-damaged", f"{path} cannot be read: {error}.") from error
+
+
+def write_json(path: Path, document: object, *, mode: int = 0o644) -> None:
+    """Write `document` so that a reader sees the old file or the new one, never a part."""
+    write_atomic(path, msgspec.json.format(msgspec.json.encode(document)) + b"\n", mode=mode)

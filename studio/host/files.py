@@ -1,0 +1,129 @@
+"""Files that are whole or absent: atomic writes, locks, private folders, free space."""
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from studio.domain.errors import HostLacks
+from studio.domain.units import bytes_text
+
+if os.name == "posix":
+    import fcntl
+
+_CHUNK = 1 << 20
+
+
+def make_private(folder: Path) -> None:
+    """Create `folder` (mode 0700) and its parents."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write `data` beside `path`, flush it to the disk and rename it into place.
+
+    Raises: HostLacks (`disk-full`, `not-writable`).
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(file.fileno(), mode)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                Path(name).unlink()
+            raise
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def from_os_error(error: OSError, path: Path) -> HostLacks:
+    """Return what an `OSError` on `path` means for a person."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return HostLacks(
+            "disk-full",
+            f"The disk that holds {path.parent} is full.",
+            hint="Free some space, or move the Studio's folder with WEIR_HOME, then run it again.",
+        )
+    return HostLacks(
+        "not-writable",
+        f"{path} cannot be written: {error.strerror or error}.",
+        hint="Check the folder's owner and permissions, or choose another one with WEIR_HOME.",
+    )
+
+
+def free_bytes(path: Path) -> int:
+    """Return the free bytes of the disk that holds `path`, which need not exist yet."""
+    probe = path
+    while not probe.exists():
+        probe = probe.parent
+    return shutil.disk_usage(probe).free
+
+
+def require_space(path: Path, needed_bytes: int, what: str) -> None:
+    """Raise HostLacks (`disk-space`) unless the disk of `path` has `needed_bytes` free."""
+    free = free_bytes(path)
+    if free < needed_bytes:
+        raise HostLacks(
+            "disk-space",
+            f"{what} needs {bytes_text(needed_bytes)} in {path}; {bytes_text(free)} is free.",
+            hint=f"Free {bytes_text(needed_bytes - free)}, or choose another disk with WEIR_HOME.",
+            data={"needed_bytes": needed_bytes, "free_bytes": free},
+        )
+
+
+def sha256_file(path: Path) -> str:
+    """Return the sha256 of a file as hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Return the sha256 of `data` as hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the size of all files under `folder`, each inode counted once."""
+    seen: set[tuple[int, int]] = set()
+    total = 0
+    for root, _dirs, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                stat = Path(root, name).lstat()
+                if (stat.st_dev, stat.st_ino) not in seen:
+                    seen.add((stat.st_dev, stat.st_ino))
+                    total += stat.st_size
+    return total
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[bool]:
+    """Hold the lock file `path` while inside; yields False when another process holds it.
+
+    The kernel frees the lock when the holder dies, however it dies.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if os.name != "posix":  # WORKAROUND(windows): the service runs in WSL2, so POSIX there
+            yield True
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -1,0 +1,96 @@
+"""All directory policy, and nothing else: where bundled data lies and where the Studio writes.
+
+`WEIR_HOME` moves everything the Studio writes; `WEIR_CATALOGUE` points at another folder that holds
+`presets/` and `runtimes/` (for people who write their own, and for tests). Only this module knows
+whether the program is frozen.
+"""
+
+import dataclasses
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+SOCKET_PATH_LIMIT = 100
+"""Bytes; Linux allows 107 for a Unix socket, macOS 103."""
+
+
+def bundled_root() -> Path:
+    """Return the folder that holds `presets/`, `runtimes/` and `assets/`."""
+    frozen = getattr(sys, "_MEIPASS", None)
+    return Path(frozen) if frozen else Path(__file__).resolve().parents[2]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Paths:
+    """Every place the Studio reads from or writes to."""
+
+    home: Path
+    catalogue: Path
+
+    @property
+    def runtimes(self) -> Path:
+        """Installed runtimes: `<name>/<runtime id>/`."""
+        return self.home / "runtimes"
+
+    @property
+    def models(self) -> Path:
+        """Model folders."""
+        return self.home / "models"
+
+    @property
+    def cache(self) -> Path:
+        """Caches that may be deleted at any time: packages, engine compile caches."""
+        return self.home / "cache"
+
+    @property
+    def logs(self) -> Path:
+        """Rotated logs of the engine and the service."""
+        return self.home / "logs"
+
+    @property
+    def service(self) -> Path:
+        """The running service's lock, address and token; mode 0700."""
+        return self.home / "service"
+
+    @property
+    def settings_file(self) -> Path:
+        """What the person chose."""
+        return self.home / "settings.json"
+
+    @property
+    def database(self) -> Path:
+        """Keys, usage, boot history (SQLite)."""
+        return self.home / "studio.db"
+
+    @property
+    def user_presets(self) -> Path:
+        """Presets of the person's own; they win over bundled ones of the same id."""
+        return self.home / "presets"
+
+    @property
+    def sockets(self) -> Path:
+        """A folder short enough for Unix sockets, private to this user and this home."""
+        inside = self.home / "service"
+        if len(os.fsencode(inside / "engine-0000000000.sock")) <= SOCKET_PATH_LIMIT:
+            return inside
+        digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]
+        base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        return Path(base) / f"weir-{user}-{digest}"
+
+
+def from_environment(environ: Mapping[str, str] = os.environ) -> Paths:
+    """Return the paths that this process was started with."""
+    home = environ.get("WEIR_HOME")
+    catalogue = environ.get("WEIR_CATALOGUE")
+    return Paths(
+        home=Path(home).expanduser().absolute()
+        if home
+        else Path(platformdirs.user_data_path("weir-studio", appauthor=False)),
+        catalogue=Path(catalogue).expanduser().absolute() if catalogue else bundled_root(),
+    )

@@ -1,0 +1,1 @@
+"""Model folders: getting, preparing and finding them."""

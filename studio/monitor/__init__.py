@@ -1,0 +1,1 @@
+"""Pool, spill and tok/s, once a second."""

@@ -1,0 +1,1 @@
+"""What to serve and on which host: reading presets and choosing one."""

@@ -1,0 +1,1 @@
+"""Managed interpreters that hold a vLLM: installing and finding them."""

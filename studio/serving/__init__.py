@@ -1,0 +1,1 @@
+"""One engine from Start to Stop: command, life cycle, boot phases, logs."""
