@@ -1,0 +1,37 @@
+"""What the person chose, kept between runs: one small JSON file, written whole."""
+
+from pathlib import Path
+
+import msgspec
+
+from studio.host.documents import read_json, write_json
+
+DEFAULT_PORT = 18020
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The choices. Unknown keys of a newer version are ignored."""
+
+    schema_version: int = 1
+    port: int = DEFAULT_PORT
+    preset: str | None = None
+    """What `weir up` serves when no preset is named: the last one that served."""
+    overrides: dict[str, str] = {}
+    gpus: tuple[int, ...] | None = None
+    boots_s: dict[str, float] = {}
+    """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
+
+
+class SettingsFile:
+    """The settings and their file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.now = read_json(path, Settings) or Settings()
+
+    def change(self, **changes: object) -> None:
+        """Replace fields and write the file when anything changed."""
+        after = msgspec.structs.replace(self.now, **changes)
+        if after != self.now:
+            write_json(self._path, after, mode=0o600)
+            self.now = after

@@ -1,0 +1,126 @@
+"""One long-lived engine process, started through the guard, with its output as bytes.
+
+`start` returns when the engine's process exists; `wait` when it and all its descendants are gone.
+POSIX only: on Windows the service itself runs inside WSL2.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import PIPE, STDOUT, Process
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from studio.domain.errors import EngineFailed
+
+GUARD = Path(__file__).with_name("guard.py")
+MARKER = "WEIR_ENGINE"
+"""Variable in every engine process's environment; its value names the home that started it."""
+
+_SPAWN_S = 30.0
+_CHUNK = 1 << 16
+
+
+class Child:
+    """A running engine. Made by `start`."""
+
+    def __init__(self, guard: Process, leader: int, report: asyncio.StreamReader) -> None:
+        self._guard = guard
+        self._report = report
+        self.pid = leader
+        self.guard_pid = guard.pid
+
+    def terminate(self) -> None:
+        """Ask the engine's whole process group to end."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the engine's whole process group now."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    async def pump(self, on_output: Callable[[bytes], None]) -> None:
+        """Hand over the engine's output as it comes; returns at its end."""
+        stream = self._guard.stdout
+        assert stream is not None
+        while chunk := await stream.read(_CHUNK):
+            on_output(chunk)
+
+    async def wait(self) -> int | None:
+        """Return the engine's exit code (negative: a signal) once nothing of it is left.
+
+        None when the guard was killed; then the group is killed here before returning.
+        """
+        code: int | None = None
+        while line := await self._report.readline():
+            word, _, number = line.decode("ascii", "replace").strip().partition(" ")
+            if word == "exit":
+                code = int(number)
+        await self._guard.wait()
+        if code is None:
+            self.kill()
+        return code
+
+    async def close(self) -> None:
+        """End the engine now and wait for it; safe at any time."""
+        if self._guard.stdin is not None:
+            self._guard.stdin.close()
+        self.kill()
+        await self._guard.wait()
+
+
+async def start(
+    argv: tuple[str, ...],
+    environment: Mapping[str, str],
+    *,
+    python: str,
+    cwd: Path,
+    grace_s: float,
+) -> Child:
+    """Start `argv` under a guard that `python` runs.
+
+    When the service dies, the guard sends SIGTERM and, after `grace_s`, SIGKILL.
+    Raises: EngineFailed (`engine-not-started`).
+    """
+    read_end, write_end = os.pipe()
+    os.set_inheritable(write_end, True)
+    try:
+        guard = await asyncio.create_subprocess_exec(
+            python, "-I", "-S", str(GUARD), str(write_end), str(grace_s), *argv,
+            stdin=PIPE, stdout=PIPE, stderr=STDOUT, env=dict(environment), cwd=cwd,
+            pass_fds=(write_end,), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        os.close(read_end)
+        raise EngineFailed(
+            "engine-not-started",
+            f"{python} cannot be started: {error.strerror or error}.",
+            hint="The runtime looks damaged: remove its folder and run `weir up` again.",
+        ) from error
+    finally:
+        os.close(write_end)
+    report = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(report), os.fdopen(read_end, "rb", buffering=0)
+    )
+    try:
+        async with asyncio.timeout(_SPAWN_S):
+            line = await report.readline()
+    except TimeoutError:
+        line = b""
+    word, _, number = line.decode("ascii", "replace").strip().partition(" ")
+    if word != "pid":
+        with contextlib.suppress(ProcessLookupError):
+            guard.kill()
+        await guard.wait()
+        raise EngineFailed(
+            "engine-not-started",
+            f"{python} did not start the engine.",
+            hint="The runtime looks damaged: remove its folder and run `weir up` again.",
+        )
+    return Child(guard, int(number), report)

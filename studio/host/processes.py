@@ -1,0 +1,99 @@
+"""Looking at processes: ours by their marker, and who holds a port. Never starts one."""
+
+import contextlib
+import signal
+from pathlib import Path
+
+import psutil
+
+from studio.domain.control import ProcessInfo
+from studio.host.child import MARKER
+
+_GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
+_WAIT_S = 5.0
+
+
+def marked(home: Path) -> list[psutil.Process]:
+    """Return living engine processes that a service of `home` started, this boot or an earlier."""
+    wanted = str(home)
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(*_GONE, OSError):
+            if process.environ().get(MARKER) == wanted:
+                found.append(process)
+    return found
+
+
+def sweep(home: Path) -> list[int]:
+    """Kill engine processes that an earlier service of `home` left behind; return their ids.
+
+    Only for a moment when the caller has no engine of its own. Blocks up to a few seconds.
+    """
+    orphans = marked(home)
+    for process in orphans:
+        with contextlib.suppress(*_GONE):
+            process.send_signal(signal.SIGKILL)
+    psutil.wait_procs(orphans, timeout=_WAIT_S)
+    return [process.pid for process in orphans]
+
+
+def tree(root: int, *, own_role: str) -> list[ProcessInfo]:
+    """Return `root` and its descendants, with the part each plays."""
+    with contextlib.suppress(*_GONE):
+        top = psutil.Process(root)
+        rows = [_describe(top, own_role), *(_describe(p, None) for p in top.children(True))]
+        return [row for row in rows if row is not None]
+    return []
+
+
+def group_rss_bytes(leader: int) -> int | None:
+    """Return the resident bytes of the process group that `leader` leads; None when unknown."""
+    total: int | None = None
+    with contextlib.suppress(*_GONE):
+        top = psutil.Process(leader)
+        for process in (top, *top.children(recursive=True)):
+            with contextlib.suppress(*_GONE):
+                total = (total or 0) + process.memory_info().rss
+    return total
+
+
+def group_swap_bytes(leader: int) -> int | None:
+    """Return the bytes of `leader` and its descendants that lie in swap (Linux; else None)."""
+    total: int | None = None
+    with contextlib.suppress(*_GONE):
+        top = psutil.Process(leader)
+        for process in (top, *top.children(recursive=True)):
+            with contextlib.suppress(OSError, ValueError):
+                for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+                    if line.startswith("VmSwap:"):
+                        total = (total or 0) + int(line.split()[1]) * 1024
+    return total
+
+
+def _describe(process: psutil.Process, role: str | None) -> ProcessInfo | None:
+    with contextlib.suppress(*_GONE), process.oneshot():
+        arguments = process.cmdline()
+        times = process.cpu_times()
+        return ProcessInfo(
+            pid=process.pid,
+            parent=process.ppid(),
+            role=role or _role(process.name(), arguments),
+            command=" ".join(arguments) or process.name(),
+            rss_bytes=process.memory_info().rss,
+            cpu_s=times.user + times.system,
+            started_at=process.create_time(),
+        )
+    return None
+
+
+def _role(name: str, arguments: list[str]) -> str:
+    shown = " ".join(arguments) or name
+    if any(Path(part).name == "guard.py" for part in arguments):
+        return "guard"
+    if "EngineCore" in shown:
+        return "engine-core"
+    if "Worker" in shown:
+        return "worker"
+    if "resource_tracker" in shown:
+        return "helper"
+    return "engine" if " serve " in f" {shown} " else "helper"
