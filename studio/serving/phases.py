@@ -1,0 +1,242 @@
+"""Log lines of a vLLM engine → boot phases, progress and facts. Pure.
+
+Reads vLLM's own lines by their message alone: process tags, times and source positions differ from
+version to version and are cut off first. A message must stand at the beginning of its line, so a
+prompt that somebody logs cannot pass for one. Knows 0.26 (CUDA) to 0.32 (CPU).
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+
+from studio.domain.server import BootPhase
+
+Facts = Mapping[str, int | float | str]
+
+ORDER: tuple[BootPhase, ...] = tuple(BootPhase)
+"""The phases in the order of a boot."""
+
+_RANK = {phase: rank for rank, phase in enumerate(ORDER)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """What one line says about the boot.
+
+    `phase` is under way from this line on (`FIRST_TOKEN`: the server is up, a token is awaited);
+    `share` is the progress of the pass that the line belongs to, 0 to 1 (graph capture makes two
+    passes). Facts, a later one replaces an earlier one: `engine_version`, `max_model_len`,
+    `checkpoint_gib`, `weights_s`, `weights_gib`, `compile_s`, `kv_gib`, `pool_tokens`,
+    `max_concurrency`, `graphs_s`, `graphs_gib`, `init_s`, `startup_complete`.
+    """
+
+    phase: BootPhase | None = None
+    share: float | None = None
+    facts: Facts = dataclasses.field(default_factory=dict)
+
+
+def is_later(phase: BootPhase, than: BootPhase | None) -> bool:
+    """Return whether `phase` comes after `than`.
+
+    Workers of a tensor-parallel engine speak out of step, so a reader keeps the latest phase.
+    """
+    return than is None or _RANK[phase] > _RANK[than]
+
+
+def read(line: str) -> Sign | None:
+    """Return what `line` says about the boot, or None."""
+    for needle, rules in _GATE:
+        if needle in line:
+            message = line[_header_end(line) :]
+            for rule in rules:
+                match = rule.pattern.match(message)
+                if match is not None:
+                    return rule.sign(match)
+    return None
+
+
+_HEADER = re.compile(
+    r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
+    r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\s]+\] ?"
+    r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL): {1,5})?"
+    r"(?:\[[a-z_]+\] )?"
+)
+
+
+def _header_end(line: str) -> int:
+    match = _HEADER.match(line)
+    return match.end() if match is not None else 0
+
+
+Value = Callable[[str], int | float | str]
+
+
+def _whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+_READERS: Mapping[str, Value] = {
+    "engine_version": str,
+    "max_model_len": _whole,
+    "pool_tokens": _whole,
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    needle: str
+    pattern: re.Pattern[str]
+    phase: BootPhase | None
+
+    def sign(self, match: re.Match[str]) -> Sign:
+        facts: dict[str, int | float | str] = {}
+        share = None
+        found = match.groupdict()
+        done, total = found.pop("done", None), found.pop("total", None)
+        if done is not None and total is not None and int(total) > 0:
+            share = min(1.0, int(done) / int(total))
+        for name, text in found.items():
+            if text is not None:
+                facts[name] = _READERS.get(name, float)(text)
+        if self.phase is BootPhase.FIRST_TOKEN:
+            facts["startup_complete"] = 1
+        return Sign(phase=self.phase, share=share, facts=facts)
+
+
+def _rule(phase: BootPhase | None, needle: str, pattern: str) -> _Rule:
+    return _Rule(needle=needle, pattern=re.compile(pattern), phase=phase)
+
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_ART = r"[ █▀▄]+"
+
+_RULES = (
+    _rule(BootPhase.CONFIG, "version ", rf"{_ART}version (?P<engine_version>\d+\.\d+\S*)\s*$"),
+    _rule(BootPhase.CONFIG, "non-default args", r"non-default args: \{"),
+    # The last word of the API server before it starts the engine's process, which stays silent
+    # until it has imported everything (15 s on a small machine).
+    _rule(
+        BootPhase.ENGINE,
+        "Using max model len",
+        r"Using max model len (?P<max_model_len>[\d,]+)\s*$",
+    ),
+    _rule(
+        BootPhase.ENGINE,
+        "LLM engine (v",
+        r"Initializing a V\d LLM engine \(v(?P<engine_version>[^)\s]+)\)",
+    ),
+    _rule(BootPhase.WEIGHTS, "Starting to load model", r"Starting to load model \S"),
+    _rule(
+        BootPhase.WEIGHTS,
+        "Checkpoint size",
+        rf"Filesystem type for checkpoints: .{{1,40}}?\. "
+        rf"Checkpoint size: (?P<checkpoint_gib>{_NUMBER}) GiB",
+    ),
+    _rule(
+        BootPhase.WEIGHTS,
+        "% Completed |",
+        r"(?:Loading|Multi-thread loading) [\w ]{0,60}?shards:\s+\d+% Completed"
+        r" \| (?P<done>\d+)/(?P<total>\d+)",
+    ),
+    _rule(
+        BootPhase.WEIGHTS,
+        "Loading weights took",
+        rf"Loading weights took (?P<weights_s>{_NUMBER}) s",
+    ),
+    _rule(BootPhase.WEIGHTS, "Loading drafter model", r"Loading drafter model"),
+    _rule(
+        BootPhase.WEIGHTS,
+        "Model loading took",
+        rf"Model loading took (?P<weights_gib>{_NUMBER}) GiB(?: memory)? and {_NUMBER} s",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "for the compilation",
+        r"Warming up model for the compilation",
+    ),
+    _rule(BootPhase.COMPILE, "torch.compile", r"Using cache directory: .+ for vLLM's torch\.comp"),
+    _rule(BootPhase.COMPILE, "Dynamo bytecode", rf"Dynamo bytecode transform time: {_NUMBER} s"),
+    _rule(
+        BootPhase.COMPILE,
+        "for compile range",
+        r"(?:Compiling a graph|Directly load the compiled graph\(s\)) for compile range",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "torch.compile took",
+        rf"torch\.compile (?:took|and initial profiling/warmup run together took) "
+        rf"(?P<compile_s>{_NUMBER}) s",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "AOT compil",
+        r"(?:saved AOT compiled function to|Directly load AOT compilation from path) \S",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "due to a load failure",
+        r"Compiling model again due to a load failure from \S",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "profiling/warmup run took",
+        rf"Initial profiling/warmup run took {_NUMBER} s",
+    ),
+    _rule(BootPhase.KV_CACHE, "graph memory", r"Profiling CUDA graph memory: "),
+    _rule(
+        BootPhase.KV_CACHE,
+        "Available KV cache memory",
+        rf"Available KV cache memory: (?P<kv_gib>{_NUMBER}) GiB",
+    ),
+    _rule(
+        BootPhase.KV_CACHE,
+        "GiB for KV cache on node",
+        rf"(?:Explicitly|Auto) set \((?P<kv_gib>{_NUMBER})/{_NUMBER}\) GiB for KV cache on node",
+    ),
+    _rule(
+        BootPhase.KV_CACHE,
+        "memory for KV Cache",
+        rf"Initial free memory {_NUMBER} GiB, reserved (?P<kv_gib>{_NUMBER}) GiB memory for KV C",
+    ),
+    _rule(
+        BootPhase.KV_CACHE,
+        "KV cache size: ",
+        rf"(?:GPU |CPU |XPU |TPU )?KV cache size: (?P<pool_tokens>[\d,]+) tokens"
+        rf"(?:, Maximum concurrency for (?P<max_model_len>[\d,]+) tokens per request: "
+        rf"(?P<max_concurrency>{_NUMBER})x)?",
+    ),
+    _rule(
+        BootPhase.KV_CACHE,
+        "Maximum concurrency for",
+        rf"Maximum concurrency for (?P<max_model_len>[\d,]+) tokens per request: "
+        rf"(?P<max_concurrency>{_NUMBER})x",
+    ),
+    _rule(
+        BootPhase.GRAPHS,
+        "Capturing ",
+        r"Capturing (?:CUDA|cudagraph|ACL|XPU)[^:]{0,60}:\s+\d+%\|[^|]*\| "
+        r"(?P<done>\d+)/(?P<total>\d+)",
+    ),
+    _rule(
+        BootPhase.WARM_UP,
+        "raph capturing finished",
+        rf"Graph capturing finished in (?P<graphs_s>{_NUMBER}) secs?, "
+        rf"took (?P<graphs_gib>{_NUMBER}) GiB",
+    ),
+    _rule(BootPhase.WARM_UP, "JIT monitor activated", r"Kernel JIT monitor activated"),
+    _rule(
+        BootPhase.SERVER,
+        "init engine (",
+        rf"init engine \([^)]*\) took (?P<init_s>{_NUMBER}) s"
+        rf"(?:\w* \(compilation: (?P<compile_s>{_NUMBER}) s)?",
+    ),
+    _rule(BootPhase.SERVER, "Supported tasks: ", r"Supported(?:_| )tasks: \["),
+    _rule(BootPhase.SERVER, "vLLM server on ", r"Starting vLLM (?:API )?server(?: \d+)? on \S"),
+    _rule(BootPhase.FIRST_TOKEN, "startup complete", r"Application startup complete\.\s*$"),
+)
+
+_GATE = tuple(
+    (needle, tuple(rule for rule in _RULES if rule.needle == needle))
+    for needle in dict.fromkeys(rule.needle for rule in _RULES)
+)
+"""Plain substrings first: they turn away nearly every line at about 50 ns each."""
