@@ -1,0 +1,153 @@
+"""What a raw byte stream of an engine means as text: lines, levels, no escape codes, no secrets.
+
+Pure. Used by serving/logs.py, and by whoever reads a log that lies on the disk.
+"""
+
+import codecs
+import re
+
+MASK = "***"
+LINE_LIMIT = 64 << 10
+"""Characters; a longer line is cut. Engines dump whole scheduler states on one line."""
+
+_CUT_MARGIN = 512
+"""Longer than any secret: a secret that lies across the cut must not survive in part."""
+
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # titles, links
+    r"|[PX^_][^\x1b\n]*(?:\x1b\\)?"
+    r"|[ -/]*[0-~]?)"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_BYTES = bytes({*range(32), 127} - {9, 10, 13})
+_LEVEL = re.compile(
+    r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
+    r"(?:(DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::| \d\d-\d\d )|\[?([IWEF])\d{4} \d\d:)"
+)
+_PYTHON_WARNING = re.compile(r"\S+\.py:\d+: \w*Warning: ")
+_LEVELS = {
+    "DEBUG": "debug",
+    "INFO": "info",
+    "WARNING": "warning",
+    "ERROR": "error",
+    "CRITICAL": "error",
+    "I": "info",
+    "W": "warning",
+    "E": "error",
+    "F": "error",
+}
+_SECRETS: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("sk-", re.compile(r"\bsk-[A-Za-z0-9][A-Za-z0-9_-]{5,}"), MASK),
+    ("hf_", re.compile(r"\bhf_[A-Za-z0-9]{8,}"), MASK),
+    ("earer", re.compile(r"\b([Bb]earer)[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {MASK}"),
+    ("EARER", re.compile(r"\b(BEARER)[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {MASK}"),
+    ("VLLM_API_KEY", re.compile(r"(VLLM_API_KEY['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
+    ("HF_TOKEN", re.compile(r"(HF_TOKEN['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
+    ("--api-key", re.compile(r"(--api-key[= ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
+)
+
+
+def level_of(line: str) -> str:
+    """Return `debug info warning error`, or `none` for a line that carries no level.
+
+    Knows vLLM's shape, uvicorn's, torch's and Python's warnings.
+    """
+    match = _LEVEL.match(line)
+    if match is not None:
+        return _LEVELS[match[1] or match[2]]
+    if "Warning: " in line and _PYTHON_WARNING.match(line) is not None:
+        return "warning"
+    return "none"
+
+
+def clean(text: str) -> str:
+    """Return `text` without escape sequences and control characters; line ends stay."""
+    return _CONTROL.sub("", _ESCAPE.sub("", text))
+
+
+def redact(text: str, secrets: tuple[str, ...] = ()) -> str:
+    """Return `text` with `secrets`, and all that looks like a key, replaced by `***`."""
+    for secret in secrets:
+        if secret in text:
+            text = text.replace(secret, MASK)
+    for needle, pattern, replacement in _SECRETS:
+        if needle in text:
+            text = pattern.sub(replacement, text)
+    return text
+
+
+class Splitter:
+    """Cuts one stream into lines.
+
+    A carriage return starts its line afresh, as on a terminal: of a progress bar only the last
+    state becomes a line. The states before it are handed out as `interim`, because boot phases are
+    read from them while the bar still moves.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._dirty = False
+        self._cut = False
+
+    def feed(self, data: bytes, secrets: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """Return the lines that `data` completes and the interim states, redacted."""
+        text = self._decoder.decode(data)
+        if not text.isascii() or len(data.translate(None, _CONTROL_BYTES)) != len(data):
+            self._dirty = True  # only such text is worth the slow search for escape sequences
+        text = self._rest + text
+        end = text.rfind("\n")
+        whole, self._rest = text[: end + 1], text[end + 1 :]
+        interim: list[str] = []
+        lines: list[str] = []
+        if whole:
+            whole = self._tidy(whole, secrets)
+            self._dirty = self._dirty and bool(self._rest)
+            lines = whole[:-1].split("\n")
+            if "\r" in whole:
+                lines = [_last_state(line, interim) for line in lines]
+            if self._cut:
+                self._cut = False
+                del lines[0]  # the rest of a line that was cut
+            lines = [line if len(line) <= LINE_LIMIT else _cut(line) for line in lines]
+        lines += self._bound_rest(interim, secrets)
+        return lines, interim
+
+    def finish(self, secrets: tuple[str, ...]) -> list[str]:
+        """Return the line that was begun and will not be ended, if any."""
+        rest, self._rest = self._rest + self._decoder.decode(b"", final=True), ""
+        cut, self._cut = self._cut, False
+        if cut or not rest.strip():
+            return []
+        return [_last_state(redact(clean(rest), secrets), [])]
+
+    def _tidy(self, text: str, secrets: tuple[str, ...]) -> str:
+        return redact(clean(text) if self._dirty else text, secrets)
+
+    def _bound_rest(self, interim: list[str], secrets: tuple[str, ...]) -> list[str]:
+        """Keep the unfinished line small, however long it gets."""
+        if self._cut:
+            self._rest = ""
+            return []
+        if "\r" in self._rest:
+            states = self._rest.split("\r")
+            keep = states.pop() or (states.pop() + "\r")
+            interim += [self._tidy(state, secrets) for state in states if state.strip()]
+            self._rest = keep
+        if len(self._rest) <= LINE_LIMIT:
+            return []
+        line, self._rest, self._cut = self._rest, "", True
+        return [_cut(self._tidy(line, secrets))]
+
+
+def _cut(line: str) -> str:
+    return line[:-_CUT_MARGIN][: LINE_LIMIT - _CUT_MARGIN] + " … (cut)"
+
+
+def _last_state(line: str, interim: list[str]) -> str:
+    if "\r" not in line:
+        return line
+    states = [state for state in line.split("\r") if state.strip()]
+    interim += states[:-1]
+    return states[-1] if states else ""

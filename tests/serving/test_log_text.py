@@ -1,0 +1,155 @@
+"""Bytes of an engine to lines: levels, escapes, secrets, progress bars, broken characters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.serving import log_text
+from tests.fakes import recordings
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("(APIServer pid=9150) INFO 11-29 13:42:03 [api_utils.py:347] hello", "info"),
+        ("(Worker_TP0 pid=1) WARNING 11-29 13:42:03 [a.py:1] hello", "warning"),
+        ("(EngineCore pid=2709) ERROR 11-29 13:47:36 [core.py:1330] Traceback", "error"),
+        ("DEBUG 11-29 13:42:03 [a.py:1] hello", "debug"),
+        ("CRITICAL 11-29 13:42:03 [a.py:1] hello", "error"),
+        ("INFO:     Started server process [9150]", "info"),
+        ("(APIServer pid=592) INFO:     Application startup complete.", "info"),
+        ("ERROR:    Exception in ASGI application", "error"),
+        ("W1129 13:42:02.938000 9150 torch/_library/triton.py:53] Triton not available", "warning"),
+        ("[W1129 13:42:33.396159002 utils.cpp:68] Warning: NUMA binding", "warning"),
+        ("[rank0]:[W1129 13:47:37.59 ProcessGroupNCCL.cpp:1575] Warning: bye", "none"),
+        ("/srv/lib/python3.11/dispatcher.py:138: FutureWarning: `x` is deprecated", "warning"),
+        ("Traceback (most recent call last):", "none"),
+        ("INFORMATION is not a level", "none"),
+        ("", "none"),
+    ],
+)
+def test_levels_of_every_shape_are_recognised(line: str, level: str) -> None:
+    """The log view colours by level and `weir logs --level` filters by it."""
+    assert log_text.level_of(line) == level
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("key sk-weir-Ab_12-xyz used", "key *** used"),
+        ("token hf_abcDEF123456", "token ***"),
+        ("Authorization: Bearer abc.def-123_x", "Authorization: Bearer ***"),
+        ("authorization: bearer 'abcdefgh'", "authorization: bearer ***'"),
+        ("env VLLM_API_KEY=verysecret next", "env VLLM_API_KEY=*** next"),
+        ("{'VLLM_API_KEY': 'verysecret'}", "{'VLLM_API_KEY': '***'}"),
+        ("serve m --api-key verysecret --port 1", "serve m --api-key *** --port 1"),
+        ("the bearer of bad news", "the bearer of bad news"),
+        ("risk-free task-based", "risk-free task-based"),
+        ("the boot key is Zx9", "the boot key is ***"),
+    ],
+)
+def test_secrets_are_masked(text: str, redacted: str) -> None:
+    """Logs are pasted into bug reports; a key in one is a key in the world."""
+    assert log_text.redact(text, ("Zx9",)) == redacted
+
+
+def test_a_secret_broken_up_by_colour_codes_is_masked() -> None:
+    """Escape sequences go first, so they cannot hide a key from the masking."""
+    lines, _ = log_text.Splitter().feed(b"key sk-we\x1b[0mir-abcdef\x1b[31m123456 end\n", ())
+
+    assert lines == ["key *** end"]
+
+
+def test_escape_sequences_and_control_characters_go() -> None:
+    """A log line must not move the cursor or set the title of whoever reads it."""
+    raw = b"\x1b[1;32mgreen\x1b[0m \x1b]0;title\x07text\x00\x08 \xc2\x9bx \xe2\x80\xa8y\x1b[A\n"
+
+    lines, _ = log_text.Splitter().feed(raw, ())
+
+    assert lines == ["green text x y"]
+
+
+def test_of_a_progress_bar_only_the_last_state_is_kept() -> None:
+    """A bar writes hundreds of states; the reader of phases sees them, the log keeps one."""
+    splitter = log_text.Splitter()
+
+    first = splitter.feed(b"(EngineCore pid=8) \rCapturing  0%\rCapturing 40%", ())
+    second = splitter.feed(b"\rCapturing 80%\rCapturing 100%\nnext\n", ())
+
+    assert first == ([], ["(EngineCore pid=8) ", "Capturing  0%"])
+    assert second == (["Capturing 100%", "next"], ["Capturing 40%", "Capturing 80%"])
+
+
+def test_line_ends_of_multi_line_messages_are_one_line_end() -> None:
+    """vLLM ends the lines of a logged traceback with a carriage return and a newline."""
+    splitter = log_text.Splitter()
+
+    lines, _ = splitter.feed(b"one\r", ())
+    more, _ = splitter.feed(b"\ntwo\r\nthree\n", ())
+
+    assert lines == []
+    assert more == ["one", "two", "three"]
+
+
+def test_a_character_split_between_two_reads_stays_whole() -> None:
+    """Pipes cut anywhere; the banner and Chinese prompts are not ASCII."""
+    data = "模型 █ ready\n".encode()
+
+    splitter = log_text.Splitter()
+    lines = [line for byte in data for line in splitter.feed(bytes([byte]), ())[0]]
+
+    assert lines == ["模型 █ ready"]
+
+
+def test_a_line_without_end_is_cut_and_its_rest_dropped() -> None:
+    """Memory stays bounded, and the part of a secret before the cut does not survive."""
+    secret = "sk-weir-" + "a" * 32
+    splitter = log_text.Splitter()
+    begin = b"x" * (log_text.LINE_LIMIT - 20)
+
+    first, _ = splitter.feed(begin + secret[:30].encode(), ())
+    second, _ = splitter.feed(secret[30:].encode() + b"y" * 100_000, ())
+    third, _ = splitter.feed(b"z" * 100_000 + b"\nnext\n", ())
+
+    assert len(first) == 1
+    assert first[0].endswith("x … (cut)")
+    assert "sk-" not in first[0]
+    assert second == []
+    assert third == ["next"]
+
+
+def test_an_unfinished_line_is_given_out_at_the_end() -> None:
+    """The last words of a killed engine often lack their newline."""
+    splitter = log_text.Splitter()
+    splitter.feed(b"50%\r60%", ())
+
+    assert splitter.finish(()) == ["60%"]
+    assert splitter.finish(()) == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_lines_do_not_depend_on_how_the_stream_was_cut(size: int) -> None:
+    """The same log in different pieces gives the same lines."""
+    data = recordings.raw(recordings.ENGINE / "cuda" / "r1-compiled-offload8" / "boot.log")
+    whole, _ = log_text.Splitter().feed(data, ())
+
+    splitter = log_text.Splitter()
+    pieces: list[str] = []
+    for start in range(0, len(data), size):
+        pieces += splitter.feed(data[start : start + size], ())[0]
+
+    assert pieces == whole
+    assert len(whole) > 150
+
+
+@given(st.lists(st.binary(max_size=80), max_size=12))
+def test_no_bytes_can_break_the_splitter(pieces: list[bytes]) -> None:
+    """An engine can print anything; lines never hold a line end or an escape character."""
+    splitter = log_text.Splitter()
+    lines: list[str] = []
+    for piece in pieces:
+        done, interim = splitter.feed(piece, ())
+        lines += done + interim
+    lines += splitter.finish(())
+
+    assert not any(character in line for line in lines for character in "\n\r\x1b\x00\x7f")
