@@ -77,6 +77,10 @@ class ControlClient:
         """End engine and service; returns when the engine is gone."""
         await self._call("POST", "/down", dict[str, bool], patient=True)
 
+    async def keep(self) -> None:
+        """Let the service stay when the terminal that it was started for goes away."""
+        await self._call("POST", "/keep", dict[str, bool])
+
     async def presets(self) -> list[PresetInfo]:
         """Return every preset with its verdict for this host."""
         return await self._call("GET", "/presets", list[PresetInfo])

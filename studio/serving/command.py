@@ -36,6 +36,7 @@ class Places:
 
     python: str
     runtime: str
+    runtime_id: str
     model: str
     socket: str
     cache: str
@@ -49,7 +50,12 @@ class Launch:
     environment: Mapping[str, str]
     preset: str
     served_name: str
+    runtime: str
+    runtime_id: str
     knobs: Mapping[str, KnobValue]
+    overrides: Mapping[str, str]
+    python: str
+    """Runs the guard."""
     socket: str
     ready_within_s: float
     drain_s: float
@@ -108,7 +114,11 @@ def render(
         environment=environment,
         preset=preset.id,
         served_name=preset.served_name,
+        runtime=recipe.name,
+        runtime_id=places.runtime_id,
         knobs=knobs,
+        overrides=dict(overrides),
+        python=places.python,
         socket=places.socket,
         ready_within_s=preset.ready_within_s,
         drain_s=preset.drain_s,

@@ -1,0 +1,58 @@
+"""The composition root: joins command line, window and service, and starts the one asked for."""
+
+import contextlib
+import functools
+import sys
+from collections.abc import Sequence
+
+from studio.control.client import ControlClient
+
+
+class LocalConnector:
+    """Reaches the service of this machine's home; imports what a command needs, when it does."""
+
+    async def connect(self, start: bool, hold: bool) -> ControlClient:
+        """Return a client of the service; see `studio.control.launcher.connect`."""
+        from studio.control import launcher
+        from studio.host import paths
+
+        return await launcher.connect(paths.from_environment(), start=start, hold=hold)
+
+    def offline(self) -> ControlClient:
+        """Return a client that needs no service: presets, with their verdicts for this host."""
+        from studio.app.studio import Studio
+        from studio.app.wiring import Parts
+        from studio.control import launcher
+        from studio.control.router import Router
+        from studio.host import paths
+
+        async def nothing() -> None:
+            return
+
+        parts = Parts(paths.from_environment())
+        return launcher.in_process(Router(Studio(parts), down=nothing))
+
+    def service_run(self, *, until_released: bool) -> int:
+        """Be the service until told to end."""
+        from studio.control import service
+        from studio.host import paths
+
+        return service.run(paths.from_environment(), until_released=until_released)
+
+    def ui(self, argv: Sequence[str]) -> int:
+        """Open the window; the service it starts outlives it."""
+        from studio.ui import main as window
+
+        return window.run(list(argv), functools.partial(self.connect, True, False))
+
+
+def main() -> int:
+    """Run the `weir` command."""
+    from studio.cli import main as command_line
+
+    return command_line.run(sys.argv[1:], LocalConnector())
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        sys.exit(main())

@@ -1,0 +1,68 @@
+"""The stages of one `weir up`: what was announced last for each, in order."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from studio.domain.events import Event, Stage, StageProgress, StageState
+
+_TITLES = {
+    Stage.DETECT: "Look at this machine",
+    Stage.GATEWAY: "Open the address for clients",
+    Stage.RUNTIME: "Install the runtime",
+    Stage.MODEL: "Get the model",
+    Stage.BOOT: "Start the engine",
+}
+
+
+class Stages:
+    """Announces progress and remembers it for those who come later."""
+
+    def __init__(self, publish: Callable[[Event], None]) -> None:
+        self._publish = publish
+        self._now: dict[Stage, StageProgress] = {}
+
+    @property
+    def now(self) -> tuple[StageProgress, ...]:
+        """The newest progress of every stage begun, in order."""
+        return tuple(self._now.values())
+
+    def clear(self) -> None:
+        """Forget the last run."""
+        self._now.clear()
+
+    def report(self, progress: StageProgress) -> None:
+        """Announce what a feature says of its stage."""
+        self._now[progress.stage] = progress
+        self._publish(progress)
+
+    def begin(self, stage: Stage, note: str | None = None) -> None:
+        """Announce that `stage` began."""
+        self.report(
+            StageProgress(stage=stage, state=StageState.RUNNING, title=_TITLES[stage], note=note)
+        )
+
+    def end(self, stage: Stage, note: str | None = None, *, skipped: bool = False) -> None:
+        """Announce that `stage` is done, or had nothing to do."""
+        state = StageState.SKIPPED if skipped else StageState.DONE
+        last = self._now.get(stage)
+        title = last.title if last else _TITLES[stage]
+        done, total, unit = (last.done, last.total, last.unit) if last else (None, None, None)
+        self.report(
+            StageProgress(
+                stage=stage,
+                state=state,
+                title=title,
+                note=note,
+                done=total or done,
+                total=total,
+                unit=unit,
+            )
+        )
+
+    def fail(self, note: str) -> None:
+        """Mark the running stage as failed."""
+        for progress in self.now:
+            if progress.state is StageState.RUNNING:
+                failed = msgspec.structs.replace(progress, state=StageState.FAILED, note=note)
+                self.report(failed)

@@ -1,0 +1,425 @@
+"""The facade: all that the control API may ask of the service. One instance, one event loop.
+
+An `up` runs in the task of its first caller, which the control server does not cancel when that
+client goes away; later callers that ask for the same wait for the same outcome.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+
+from studio import __version__
+from studio.app.bus import Bus
+from studio.app.stages import Stages
+from studio.app.up import Choice, Up, boot_key, describe
+from studio.app.wiring import Parts
+from studio.domain.control import (
+    GatewayInfo,
+    KeyInfo,
+    KeyRequest,
+    NewKey,
+    PresetInfo,
+    ProcessInfo,
+    ServiceInfo,
+    Status,
+    UpRequest,
+    UpResult,
+)
+from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
+from studio.domain.events import (
+    EngineChanged,
+    Event,
+    GatewayChanged,
+    KeysChanged,
+    LogAppended,
+    ServiceStopping,
+    Stage,
+    StageProgress,
+    StageState,
+    Ticked,
+    UpFinished,
+)
+from studio.domain.hardware import HostSnapshot
+from studio.domain.manifests import Preset, RuntimeRecipe
+from studio.domain.metrics import LogLine, Tick
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.host import probe, processes
+from studio.presets import choose
+from studio.serving.command import Launch
+
+logger = logging.getLogger(__name__)
+
+_LOG_FLUSH_S = 0.1
+
+
+class _Job:
+    """One `up` under way."""
+
+    def __init__(self, request: UpRequest, task: asyncio.Task[object]) -> None:
+        self.request = request
+        self.outcome: asyncio.Future[UpResult] = asyncio.get_running_loop().create_future()
+        self.is_cancelled = False
+        self._task = task
+
+    def end(self, error: StudioError | None) -> None:
+        """Let go of those who wait too; without a result or an error they are let go empty."""
+        if error is not None:
+            self.outcome.set_exception(error)
+            self.outcome.exception()  # nobody else may be waiting, and that is no mistake
+        elif not self.outcome.done():
+            self.outcome.cancel()
+
+    async def cancel(self) -> None:
+        """End it and wait until it has ended."""
+        self.is_cancelled = True
+        self._task.cancel()
+        await asyncio.wait([self.outcome])
+
+
+class Studio:
+    """The service's inside. `run` must be running; everything else is called on its loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._paths = parts.paths
+        self.bus = Bus()
+        self._stages = Stages(self.bus.publish)
+        self._started_at = time.time()
+        self._job: _Job | None = None
+        self._host: HostSnapshot | None = None
+        parts.bind(self)
+        self._up = Up(
+            paths=parts.paths,
+            presets=parts.presets,
+            catalog=parts.catalog,
+            settings=parts.settings,
+            stages=self._stages,
+            host=self.host,
+            open_gateway=self.open_gateway,
+            ensure_ready=parts.supervisor.ensure_ready,
+            first_key=self._first_key,
+        )
+
+    # -- life ------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
+        parts = self._parts
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(parts.supervisor.run())
+                tasks.create_task(parts.sampler.run())
+                tasks.create_task(self._flush_log())
+        finally:
+            self.bus.close()
+            await parts.gateway.close()
+            parts.keys.close()
+            parts.log.close()
+
+    async def end(self, reason: str) -> None:
+        """Announce the end and stop the engine; `run` may be cancelled afterwards."""
+        self.bus.publish(ServiceStopping(reason=reason))
+        await self.stop()
+
+    async def _flush_log(self) -> None:
+        while True:
+            await asyncio.sleep(_LOG_FLUSH_S)
+            self._parts.log.flush(time.monotonic())
+
+    # -- serving ---------------------------------------------------------------------------
+
+    async def up(self, request: UpRequest) -> UpResult:
+        """Serve a preset; joins an `up` under way that asks for the same.
+
+        Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`).
+        """
+        job = self._job
+        if job is not None:
+            if job.request != request:
+                raise Busy(
+                    "up-running",
+                    "Another start is under way.",
+                    hint="Wait for it, or end it with `weir stop`.",
+                )
+            return await asyncio.shield(job.outcome)
+        task = asyncio.current_task()
+        assert task is not None
+        self._job = job = _Job(request, task)
+        error: StudioError | None = None
+        try:
+            result = await self._carry_out(request)
+            job.outcome.set_result(result)
+            logger.info("serving %s", describe(self._parts.supervisor.snapshot()))
+            return result
+        except StudioError as caught:
+            error = caught
+            raise
+        except asyncio.CancelledError:
+            if not job.is_cancelled:
+                raise
+            task.uncancel()
+            error = Busy("up-stopped", "The start was stopped before it was finished.")
+            raise error from None
+        finally:
+            self._job = None
+            job.end(error)
+            if error is not None:
+                self._stages.fail(error.message)
+            preset = request.preset or self._parts.settings.now.preset or ""
+            self.bus.publish(EngineChanged(engine=self.engine()))
+            self.bus.publish(UpFinished(preset=preset, error=error.info if error else None))
+
+    async def switch(self, request: UpRequest) -> UpResult:
+        """Replace what runs. What is asked for is checked before anything is stopped."""
+        if request.preset is None:
+            raise BadInput(
+                "preset-missing", "Say which preset to switch to.", hint="`weir presets`"
+            )
+        await self._up.choose(request)
+        await self.stop()
+        return await self.up(request)
+
+    async def restart(self) -> UpResult:
+        """Start what serves, or served last, again."""
+        engine = self._parts.supervisor.snapshot()
+        preset = engine.preset or self._parts.settings.now.preset
+        if preset is None:
+            raise EngineNotReady(
+                "nothing-to-restart", "Nothing has been started yet.", hint="`weir up` does that."
+            )
+        overrides = dict(engine.overrides) if engine.preset else {}
+        await self.stop()
+        return await self.up(UpRequest(preset=preset, overrides=overrides))
+
+    async def stop(self) -> Status:
+        """End an `up` under way and the engine; the gateway stays and answers 503."""
+        if self._job is not None:
+            await self._job.cancel()
+        await self._parts.supervisor.stop()
+        return self.status()
+
+    async def _carry_out(self, request: UpRequest) -> UpResult:
+        self._stages.clear()
+        self._stages.begin(Stage.DETECT)
+        choice = await self._up.choose(request)
+        self._stages.end(Stage.DETECT, _machine_in_words(choice.host))
+        return self._already(choice, request) or await self._up.run(choice, request)
+
+    def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
+        engine = self._parts.supervisor.snapshot()
+        if engine.state is not EngineState.READY:
+            return None
+        port = self._parts.gateway.info().port
+        if request.port not in (None, port):
+            return None
+        base_url = self._parts.gateway.info().base_url
+        is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
+        if not is_same or base_url is None:
+            raise Busy(
+                "engine-busy",
+                f"`{engine.preset}` is being served.",
+                hint=f"Replace it: `weir switch {choice.preset.id}`.",
+            )
+        return UpResult(
+            base_url=base_url,
+            preset=choice.preset.id,
+            served_name=choice.preset.served_name,
+            runtime=engine.runtime or choice.recipe.name,
+            runtime_id=engine.runtime_id or "",
+            pool_tokens=engine.pool_tokens,
+            boot_s=engine.boot_s,
+            already_running=True,
+        )
+
+    async def open_gateway(self, port: int, take_next: bool) -> str:
+        """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
+        gateway, settings = self._parts.gateway, self._parts.settings
+        if gateway.info().port != port:
+            await gateway.close()
+            port = await self._bind(port, take_next)
+            self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
+        settings.change(port=port)
+        base_url = gateway.info().base_url
+        assert base_url is not None
+        return base_url
+
+    async def _bind(self, port: int, take_next: bool) -> int:
+        gateway = self._parts.gateway
+        try:
+            await gateway.open("127.0.0.1", port)
+            return port
+        except StudioError as error:
+            free = error.data.get("free_port")
+            if not take_next or not isinstance(free, int):
+                raise
+        await gateway.open("127.0.0.1", free)
+        return free
+
+    async def drain(self, within_s: float) -> None:
+        """Wait until no answer is being generated, at most `within_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._parts.gateway.wait_idle()
+
+    # -- questions -------------------------------------------------------------------------
+
+    async def host(self) -> HostSnapshot:
+        """Return the machine as it is now."""
+        self._host = await asyncio.to_thread(probe.snapshot, self._paths.home)
+        return self._host
+
+    def engine(self) -> EngineSnapshot:
+        """Return the engine; while an `up` fetches things for it, it is `preparing`."""
+        engine = self._parts.supervisor.snapshot()
+        idle = (EngineState.STOPPED, EngineState.FAILED)
+        if self._job is not None and engine.state in idle:
+            preset = self._job.request.preset or engine.preset
+            return EngineSnapshot(state=EngineState.PREPARING, preset=preset)
+        return engine
+
+    def status(self) -> Status:
+        """Return one instant of everything."""
+        return Status(
+            service=ServiceInfo(
+                version=__version__,
+                pid=os.getpid(),
+                started_at=self._started_at,
+                home=str(self._paths.home),
+            ),
+            engine=self.engine(),
+            gateway=self.gateway(),
+            host=self._host,
+            tick=self._parts.sampler.last,
+            stages=self._stages.now,
+            keys=sum(key.revoked_at is None for key in self._parts.keys.list()),
+        )
+
+    def gateway(self) -> GatewayInfo:
+        """Return where clients connect."""
+        return self._parts.gateway.info()
+
+    def present(self) -> list[Event]:
+        """Return the events that describe the present, for a listener that has just come."""
+        events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
+        events.append(GatewayChanged(base_url=self.gateway().base_url))
+        if self._parts.sampler.last is not None:
+            events.append(Ticked(tick=self._parts.sampler.last))
+        return events
+
+    async def presets(self) -> list[PresetInfo]:
+        """Return every preset with its verdict for this host."""
+        host = self._host or await self.host()
+        recipes = {recipe.name: recipe for recipe in self._parts.catalog.recipes()}
+        return [
+            self._describe(preset, recipes.get(preset.runtime), host)
+            for preset in self._parts.presets.all()
+        ]
+
+    def _describe(
+        self, preset: Preset, recipe: RuntimeRecipe | None, host: HostSnapshot
+    ) -> PresetInfo:
+        reasons = choose.reasons_against(preset, recipe, host)
+        return PresetInfo(
+            id=preset.id,
+            title=preset.title,
+            expert=preset.expert,
+            summary=preset.summary,
+            runtime=preset.runtime,
+            model=preset.model.title,
+            licence=preset.model.licence,
+            origin=preset.model.origin,
+            usable=not reasons,
+            reasons=reasons,
+            download_bytes=self._up.still_to_fetch_bytes(preset, recipe) if recipe else None,
+            knobs=preset.knobs,
+        )
+
+    async def ps(self) -> list[ProcessInfo]:
+        """Return the service's processes."""
+        return await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
+
+    def logs(self, *, lines: int, after: int | None) -> list[LogLine]:
+        """Return log lines: the newest `lines`, or at most so many after `after`."""
+        log = self._parts.log
+        return log.tail(lines) if after is None else log.after(after, lines)
+
+    def history(self, seconds: int) -> list[Tick]:
+        """Return the ticks of the last `seconds`."""
+        return self._parts.history.since(time.time() - seconds)
+
+    # -- keys ------------------------------------------------------------------------------
+
+    def keys(self) -> list[KeyInfo]:
+        """Return every key with its usage."""
+        return self._parts.keys.list()
+
+    def create_key(self, request: KeyRequest) -> NewKey:
+        """Make a key."""
+        made = self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
+        self.bus.publish(KeysChanged())
+        return made
+
+    def revoke_key(self, key_id: str) -> KeyInfo:
+        """Make a key useless."""
+        info = self._parts.keys.revoke(key_id)
+        self.bus.publish(KeysChanged())
+        return info
+
+    def _first_key(self, request: KeyRequest) -> NewKey | None:
+        if any(key.revoked_at is None for key in self._parts.keys.list()):
+            return None
+        return self.create_key(request)
+
+    # -- what the parts report -------------------------------------------------------------
+
+    def on_engine(self, _engine: EngineSnapshot) -> None:
+        """Announce what the supervisor says, and the boot's progress as a stage."""
+        engine = self.engine()
+        self.bus.publish(EngineChanged(engine=engine))
+        self._report_boot(engine)
+
+    def on_tick(self, tick: Tick) -> None:
+        """Announce a tick."""
+        self.bus.publish(Ticked(tick=tick))
+        engine = self.engine()
+        if engine.state is EngineState.STARTING:
+            self.bus.publish(EngineChanged(engine=engine))
+            self._report_boot(engine)
+
+    def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
+        """Announce log lines."""
+        self.bus.publish(LogAppended(lines=lines, dropped=dropped))
+
+    def forecast_s(self, launch: Launch) -> float | None:
+        """Return the boot time to expect: this machine's last, else the preset's published one."""
+        key = boot_key(launch.preset, launch.runtime_id)
+        known = self._parts.settings.now.boots_s.get(key)
+        if known is not None:
+            return known
+        with contextlib.suppress(StudioError):
+            expected = self._parts.presets.get(launch.preset).expected
+            return expected.boot_s if expected else None
+        return None
+
+    def _report_boot(self, engine: EngineSnapshot) -> None:
+        if engine.state is not EngineState.STARTING or engine.phase is None:
+            return
+        self._stages.report(
+            StageProgress(
+                stage=Stage.BOOT,
+                state=StageState.RUNNING,
+                title="Start the engine",
+                note=engine.phase.value,
+                done=engine.elapsed_s,
+                total=engine.expected_boot_s,
+                unit="s",
+            )
+        )
+
+
+def _machine_in_words(host: HostSnapshot) -> str:
+    if host.gpus:
+        return ", ".join(card.name for card in host.gpus)
+    return f"{host.cpu_name or host.machine}, {host.cpu_count or '–'} cores, no NVIDIA card"

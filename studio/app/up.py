@@ -1,0 +1,236 @@
+"""`weir up` as a list of stages: detect, gateway, runtime, model, boot. Each skips what is done."""
+
+import dataclasses
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from studio.app.settings import SettingsFile
+from studio.app.stages import Stages
+from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
+from studio.domain.errors import HostLacks, NeedsConsent, NotFound
+from studio.domain.events import Stage
+from studio.domain.hardware import HostSnapshot
+from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
+from studio.domain.server import EngineSnapshot
+from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
+from studio.host.paths import Paths
+from studio.models import fetch, library
+from studio.presets import choose
+from studio.presets.store import PresetStore
+from studio.runtimes import install
+from studio.runtimes.catalog import Catalog
+from studio.serving import command
+from studio.serving.command import Launch, Places
+
+ASK_ABOVE_BYTES = 2 * GIB
+"""Downloads larger than this want a yes."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What will be served, decided before anything is fetched."""
+
+    preset: Preset
+    recipe: RuntimeRecipe
+    host: HostSnapshot
+    overrides: dict[str, str]
+    gpus: tuple[int, ...] | None
+
+
+class Up:
+    """Carries out one `weir up` at a time."""
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        presets: PresetStore,
+        catalog: Catalog,
+        settings: SettingsFile,
+        stages: Stages,
+        host: Callable[[], Awaitable[HostSnapshot]],
+        open_gateway: Callable[[int, bool], Awaitable[str]],
+        ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]],
+        first_key: Callable[[KeyRequest], NewKey | None],
+    ) -> None:
+        self._paths = paths
+        self._presets = presets
+        self._catalog = catalog
+        self._settings = settings
+        self._stages = stages
+        self._host = host
+        self._open_gateway = open_gateway
+        self._ensure_ready = ensure_ready
+        self._first_key = first_key
+
+    async def choose(self, request: UpRequest) -> Choice:
+        """Return what `request` asks for on this host, checked as far as can be without a network.
+
+        Raises: NotFound (`preset-unknown`, `runtime-unknown`), HostLacks (`preset-does-not-fit`,
+        `no-preset-fits`), BadInput (`knob-unknown`, `knob-value`, `gpu-unknown`).
+        """
+        host = await self._host()
+        gpus = request.gpus if request.gpus is not None else self._settings.now.gpus
+        _check_gpus(host, request.gpus)
+        preset = self._pick(request, host, gpus)
+        recipe = self._catalog.recipe(preset.runtime)
+        reasons = choose.reasons_against(preset, recipe, host, gpus)
+        if reasons:
+            raise HostLacks(
+                "preset-does-not-fit",
+                f"`{preset.id}` does not fit this machine: {' '.join(reasons)}",
+                hint="See what fits with `weir presets`.",
+            )
+        remembered = self._settings.now
+        same = request.preset is None and preset.id == remembered.preset
+        overrides = {**(remembered.overrides if same else {}), **request.overrides}
+        command.read_overrides(preset, overrides)
+        return Choice(
+            preset=preset, recipe=recipe, host=host, overrides=overrides,
+            gpus=gpus if preset.needs.gpus or recipe.needs.gpu else None,
+        )  # fmt: skip
+
+    def _pick(self, request: UpRequest, host: HostSnapshot, gpus: tuple[int, ...] | None) -> Preset:
+        if request.preset is not None:
+            return self._presets.get(request.preset)
+        last = self._settings.now.preset
+        if last is not None and last in self._presets.ids():
+            return self._presets.get(last)
+        recipes = {recipe.name: recipe for recipe in self._catalog.recipes()}
+        best = choose.best(self._presets.all(), recipes, host, gpus)
+        if best is None:
+            raise HostLacks(
+                "no-preset-fits",
+                "No preset of this version fits this machine.",
+                hint="`weir presets` says for each what is missing.",
+            )
+        return best
+
+    async def run(self, choice: Choice, request: UpRequest) -> UpResult:
+        """Carry out `choice`; returns when its first token was generated."""
+        preset, stages = choice.preset, self._stages
+        port = request.port or self._settings.now.port
+        stages.begin(Stage.GATEWAY, f"port {port}")
+        base_url = await self._open_gateway(port, request.consent)
+        stages.end(Stage.GATEWAY, base_url)
+        self._ask(choice, request)
+        runtime = await self._runtime(choice)
+        folder = install.runtime_folder(self._paths, runtime)
+        model = await self._model(choice, install.python_of(self._paths, runtime))
+        stages.begin(Stage.BOOT, preset.title)
+        launch = self.render(choice, runtime, folder, model)
+        engine = await self._ensure_ready(launch)
+        stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
+        made = self._first_key(KeyRequest(name="default"))
+        self._remember(choice, engine)
+        return UpResult(
+            base_url=base_url,
+            api_key=made.key if made else None,
+            preset=preset.id,
+            served_name=preset.served_name,
+            runtime=runtime.name,
+            runtime_id=runtime.runtime_id,
+            pool_tokens=engine.pool_tokens,
+            boot_s=engine.boot_s,
+        )
+
+    def render(
+        self, choice: Choice, runtime: InstalledRuntime, folder: Path, model: Path
+    ) -> Launch:
+        """Return the launch of `choice`. The socket's name is new each time."""
+        sockets = self._paths.sockets
+        sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cache = self._paths.cache / "engine"
+        cache.mkdir(parents=True, exist_ok=True)
+        return command.render(
+            choice.preset,
+            choice.recipe,
+            overrides=choice.overrides,
+            places=Places(
+                python=str(install.python_of(self._paths, runtime)),
+                runtime=str(folder),
+                runtime_id=runtime.runtime_id,
+                model=str(model),
+                socket=str(sockets / f"engine-{secrets.token_hex(4)}.sock"),
+                cache=str(cache),
+            ),
+            inherited=os.environ,
+            gpus=choice.gpus,
+        )
+
+    def still_to_fetch_bytes(self, preset: Preset, recipe: RuntimeRecipe) -> int:
+        """Return the download that serving `preset` would need now."""
+        total = library.download_bytes(preset.model, self._paths)
+        if install.installed(self._paths, recipe) is None and recipe.packages is not None:
+            total += recipe.packages.download_bytes
+        return total
+
+    def _ask(self, choice: Choice, request: UpRequest) -> None:
+        size = self.still_to_fetch_bytes(choice.preset, choice.recipe)
+        if size <= ASK_ABOVE_BYTES or request.consent:
+            return
+        disk = choice.recipe.needs.disk_bytes + choice.preset.model.disk_bytes
+        raise NeedsConsent(
+            "large-download",
+            f"`{choice.preset.id}` ({choice.preset.title}) needs {bytes_text(size)} of downloads "
+            f"and {bytes_text(disk)} of disk in {self._paths.home}.",
+            hint="Say yes with `weir up --yes`, or choose another preset: `weir presets`.",
+            data={"preset": choice.preset.id, "download_bytes": size, "disk_bytes": disk},
+        )
+
+    async def _runtime(self, choice: Choice) -> InstalledRuntime:
+        recipe, stages = choice.recipe, self._stages
+        found = install.installed(self._paths, recipe)
+        if found is not None:
+            stages.end(Stage.RUNTIME, f"{recipe.name} is installed", skipped=True)
+            return found
+        stages.begin(Stage.RUNTIME, recipe.title)
+        made = await install.install(recipe, self._paths, stages.report)
+        stages.end(Stage.RUNTIME, f"{recipe.name} · {made.interpreter}")
+        return made
+
+    async def _model(self, choice: Choice, python: Path) -> Path:
+        spec, stages = choice.preset.model, self._stages
+        found = library.find(self._paths, spec)
+        if found is not None:
+            stages.end(Stage.MODEL, f"{spec.title} is here", skipped=True)
+            return found
+        stages.begin(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
+        made = await fetch.fetch(spec, self._paths, python, stages.report)
+        stages.end(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
+        return made
+
+    def _remember(self, choice: Choice, engine: EngineSnapshot) -> None:
+        boots = dict(self._settings.now.boots_s)
+        if engine.boot_s is not None:
+            boots[boot_key(choice.preset.id, engine.runtime_id)] = round(engine.boot_s, 2)
+        self._settings.change(
+            preset=choice.preset.id, overrides=choice.overrides, gpus=choice.gpus, boots_s=boots
+        )
+
+
+def boot_key(preset_id: str, runtime_id: str | None) -> str:
+    """Return the key under which a boot's length is remembered."""
+    return f"{preset_id} {runtime_id or '-'}"
+
+
+def describe(engine: EngineSnapshot) -> str:
+    """Return an engine's readiness in one line for the service's log."""
+    return (
+        f"{engine.preset} on {engine.runtime} {engine.runtime_id}: "
+        f"pool {tokens_text(engine.pool_tokens)}, boot {duration_text(engine.boot_s)}"
+    )
+
+
+def _check_gpus(host: HostSnapshot, gpus: tuple[int, ...] | None) -> None:
+    known = {card.index for card in host.gpus}
+    missing = [index for index in gpus or () if index not in known]
+    if missing:
+        listed = ", ".join(f"{c.index} {c.name}" for c in host.gpus) or "none"
+        raise NotFound(
+            "gpu-unknown",
+            f"There is no card {missing[0]} on this machine.",
+            hint=f"Cards here: {listed}.",
+        )

@@ -1,0 +1,107 @@
+"""The composition of the service: builds every part and joins them with plain functions."""
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from studio.app.settings import SettingsFile
+from studio.domain.errors import ErrorInfo
+from studio.domain.metrics import LogLine, Tick
+from studio.domain.server import EngineSnapshot
+from studio.gateway.keys import KeyStore
+from studio.gateway.service import EngineTarget, Gateway
+from studio.host.paths import Paths
+from studio.monitor.history import History
+from studio.monitor.sampler import Sampler
+from studio.presets.store import PresetStore
+from studio.runtimes.catalog import Catalog
+from studio.serving import diagnose
+from studio.serving.command import Launch
+from studio.serving.logs import LogKeeper
+from studio.serving.supervisor import Supervisor
+
+_METRICS_S = 0.8
+
+
+class Listener(Protocol):
+    """Who hears what the parts report: the facade."""
+
+    def on_engine(self, engine: EngineSnapshot) -> None:
+        """The supervisor moved."""
+
+    def on_tick(self, tick: Tick) -> None:
+        """One second passed."""
+
+    def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
+        """Log lines came."""
+
+    def forecast_s(self, launch: Launch) -> float | None:
+        """How long a boot should take."""
+
+    async def drain(self, within_s: float) -> None:
+        """Wait for running answers."""
+
+
+class Parts:
+    """Every part of one service."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self._listener: Listener | None = None
+        self.settings = SettingsFile(paths.settings_file)
+        self.presets = PresetStore(paths)
+        self.catalog = Catalog(paths)
+        self.history = History()
+        signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
+        self.log = LogKeeper(
+            paths.logs / "engine.log",
+            clock=time.time,
+            on_lines=lambda lines, dropped: self._hears.on_log(lines, dropped),
+        )
+
+        def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
+            return diagnose.diagnose(lines, exit_code, signatures)
+
+        self.supervisor = Supervisor(
+            home=paths.home,
+            log=self.log,
+            diagnose=explain,
+            publish=lambda engine: self._hears.on_engine(engine),
+            drain=lambda within_s: self._hears.drain(within_s),
+            forecast_s=lambda launch: self._hears.forecast_s(launch),
+        )
+        self.keys = KeyStore(paths.database)
+        self.gateway = Gateway(self.keys, upstream=self._target)
+        self.sampler = Sampler(
+            fetch=self._metrics,
+            engine_pid=lambda: self.supervisor.snapshot().pid,
+            publish=lambda tick: self._hears.on_tick(tick),
+            history=self.history,
+        )
+
+    @property
+    def _hears(self) -> Listener:
+        assert self._listener is not None
+        return self._listener
+
+    def bind(self, listener: Listener) -> None:
+        """Name who hears the parts; once, before anything runs."""
+        self._listener = listener
+
+    def _target(self) -> EngineTarget | None:
+        target = self.supervisor.target
+        if target is None:
+            return None
+        return EngineTarget(
+            upstream=target.upstream, key=target.key, served_name=target.served_name
+        )
+
+    async def _metrics(self) -> bytes | None:
+        target = self.supervisor.target
+        if target is None:
+            return None
+        authorization = (b"authorization", f"Bearer {target.key}".encode())
+        status, _, body = await target.upstream.fetch(
+            "GET", "/metrics", headers=[authorization], timeout_s=_METRICS_S
+        )
+        return body if status == 200 else None

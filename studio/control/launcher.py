@@ -1,0 +1,103 @@
+"""Finds the service of a home, or starts it, and returns a client of it."""
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from studio.control import service
+from studio.control.client import ControlClient
+from studio.control.router import Router
+from studio.domain.errors import ServiceUnreachable, StudioError
+from studio.host import detach
+from studio.host.paths import Paths
+
+START_S = 30.0
+_POLL_S = 0.02
+_LOG_TAIL_LINES = 5
+
+
+async def connect(paths: Paths, *, start: bool, hold: bool) -> ControlClient:
+    """Return a client of this home's service.
+
+    With `start`, one is started when none runs; with `hold` too, it ends when the caller's hold on
+    its events is gone, and without `hold` it stays, whoever started it.
+    Raises: ServiceUnreachable (`service-not-running`, `service-not-started`), HostLacks.
+    """
+    client = await _join(paths)
+    if client is not None:
+        if start and not hold:
+            await client.keep()
+        return client
+    if not start:
+        raise ServiceUnreachable(
+            "service-not-running", "No service is running.", hint="`weir up` starts one."
+        )
+    service.require_writable(paths)
+    log = paths.logs / "service-start.log"
+    argv = [*_own_command(), "service", "run", *(["--until-released"] if hold else [])]
+    child = detach.spawn(argv, dict(os.environ), log)
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        client = await _join(paths)
+        if client is not None:
+            return client
+        if child.poll() not in (None, 0):
+            break
+        await asyncio.sleep(_POLL_S)
+    raise ServiceUnreachable(
+        "service-not-started",
+        "The service did not start.",
+        hint=f"Its last words are in {log}.",
+        evidence=tuple(_tail(log)),
+    )
+
+
+async def _join(paths: Paths) -> ControlClient | None:
+    found = service.read_address(paths)
+    if found is None:
+        return None
+    address, token = found
+    client = ControlClient(f"http://127.0.0.1:{address.port}", token)
+    try:
+        await client.status()
+    except StudioError:
+        await client.close()  # stale files of a service that was killed
+        return None
+    return client
+
+
+def _own_command() -> list[str]:
+    if getattr(sys, "frozen", False):
+        return [sys.executable]
+    return [sys.executable, "-m", "studio"]
+
+
+def _tail(log: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines[-_LOG_TAIL_LINES:]
+    return []
+
+
+class InProcess(httpx.AsyncBaseTransport):
+    """Carries a client's calls to a router in this process, for commands that need no service."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer one call."""
+        body = await request.aread()
+        query = request.url.query.decode("ascii")
+        status, answer = await self._router.answer(request.method, request.url.path, query, body)
+        return httpx.Response(status, content=answer)
+
+
+def in_process(router: Router) -> ControlClient:
+    """Return a client that talks to `router` without a service."""
+    return ControlClient("http://in-process", "", transport=InProcess(router))

@@ -1,0 +1,191 @@
+"""The service process: one a home, found through the files in `service/`.
+
+It ends by signal, by `weir down`, or when the terminal that it was started for is gone.
+"""
+
+import asyncio
+import contextlib
+import logging
+import logging.handlers
+import os
+import secrets
+import signal
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from studio import __version__
+from studio.app.studio import Studio
+from studio.app.wiring import Parts
+from studio.control.server import ControlServer
+from studio.host import files
+from studio.host.documents import read_json, write_json
+from studio.host.paths import Paths
+
+logger = logging.getLogger(__name__)
+
+RELEASE_S = 2.0
+"""How long the service outlives its last holder, so that one may come back."""
+FIRST_HOLD_S = 30.0
+"""How long a service started for a terminal waits for that terminal."""
+_LOG_BYTES = 1 << 20
+_LOG_BACKUPS = 3
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """`service/service.json`: where the running service listens."""
+
+    port: int
+    pid: int
+    version: str
+    started_at: float
+
+
+def address_file(paths: Paths) -> Path:
+    """Return where the running service writes its address."""
+    return paths.service / "service.json"
+
+
+def token_file(paths: Paths) -> Path:
+    """Return where the running service writes its token (mode 0600)."""
+    return paths.service / "token"
+
+
+def lock_file(paths: Paths) -> Path:
+    """Return the file whose lock the running service holds."""
+    return paths.service / "lock"
+
+
+def read_address(paths: Paths) -> tuple[Address, str] | None:
+    """Return the address and the token that lie in `service/`, which may be stale."""
+    address = read_json(address_file(paths), Address)
+    with contextlib.suppress(FileNotFoundError):
+        token = token_file(paths).read_text(encoding="ascii").strip()
+        return (address, token) if address is not None else None
+    return None
+
+
+def run(paths: Paths, *, until_released: bool) -> int:
+    """Be the service of this home until told to end; 0 also when one runs already.
+
+    Raises: HostLacks when the home cannot be written.
+    """
+    try:
+        files.make_private(paths.service)
+        paths.sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise files.from_os_error(error, paths.service) from error
+    with files.exclusive(lock_file(paths)) as is_ours:
+        if not is_ours:
+            sys.stdout.write("The service of this folder runs already.\n")
+            return 0
+        _log_to(paths)
+        with _fast_loop() as runner:
+            runner.run(_Service(paths, until_released=until_released).main())
+    return 0
+
+
+def _fast_loop() -> asyncio.Runner:
+    """Return a runner on uvloop, which halves what a streamed token costs (not on Windows)."""
+    if sys.platform == "win32":
+        return asyncio.Runner()
+    import uvloop
+
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
+
+
+def _log_to(paths: Paths) -> None:
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    handler = logging.handlers.RotatingFileHandler(
+        paths.logs / "service.log", maxBytes=_LOG_BYTES, backupCount=_LOG_BACKUPS, encoding="utf-8"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+
+
+class _Service:
+    def __init__(self, paths: Paths, *, until_released: bool) -> None:
+        self._paths = paths
+        self._is_bound_to_holders = until_released
+        self._holders = 0
+        self._last_change_s = time.monotonic()
+        self._has_been_held = False
+        self._end = asyncio.Event()
+        self._reason = "asked to end"
+
+    async def main(self) -> None:
+        """Run everything; returns when all of it has ended."""
+        token = secrets.token_urlsafe(32)
+        studio = Studio(Parts(self._paths))
+        server = ControlServer(
+            studio, token, down=self._down, on_holders=self._on_holders, on_keep=self._on_keep
+        )
+        self._studio = studio
+        self._down_done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self._ask_to_end, f"signal {number.name}")
+        await server.open()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                running = tasks.create_task(studio.run())
+                watching = tasks.create_task(self._watch_holders())
+                self._announce(server.port, token)
+                await self._end.wait()
+                logger.info("ending: %s", self._reason)
+                await studio.end(self._reason)
+                watching.cancel()
+                self._down_done.set()
+                await server.close()
+                running.cancel()
+        finally:
+            for path in (address_file(self._paths), token_file(self._paths)):
+                path.unlink(missing_ok=True)
+
+    def _announce(self, port: int, token: str) -> None:
+        files.write_atomic(token_file(self._paths), token.encode(), mode=0o600)
+        write_json(
+            address_file(self._paths),
+            Address(port=port, pid=os.getpid(), version=__version__, started_at=time.time()),
+            mode=0o600,
+        )
+        logger.info("service %s, process %d, control port %d", __version__, os.getpid(), port)
+
+    def _ask_to_end(self, reason: str) -> None:
+        self._reason = reason
+        self._end.set()
+
+    async def _down(self) -> None:
+        self._ask_to_end("weir down")
+        await self._down_done.wait()
+
+    def _on_holders(self, holders: int) -> None:
+        self._holders = holders
+        self._has_been_held = self._has_been_held or holders > 0
+        self._last_change_s = time.monotonic()
+
+    def _on_keep(self) -> None:
+        self._is_bound_to_holders = False
+
+    async def _watch_holders(self) -> None:
+        while self._is_bound_to_holders:
+            await asyncio.sleep(0.5)
+            patience_s = RELEASE_S if self._has_been_held else FIRST_HOLD_S
+            is_late = time.monotonic() - self._last_change_s > patience_s
+            if self._is_bound_to_holders and self._holders == 0 and is_late:
+                self._ask_to_end("the terminal that started it is gone")
+                return
+
+
+def require_writable(paths: Paths) -> None:
+    """Raise HostLacks (`not-writable`, `disk-full`) unless the home can be written."""
+    try:
+        files.make_private(paths.service)
+        files.write_atomic(paths.service / "probe", b"")
+        (paths.service / "probe").unlink(missing_ok=True)
+    except OSError as error:
+        raise files.from_os_error(error, paths.service) from error

@@ -1,0 +1,242 @@
+"""One engine from spawn to end: its process, its boot read from the log, its first token.
+
+Knows nothing of states; supervisor.py decides. Ready means that a token was generated, because an
+engine can answer `/health` and die on its first request.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.errors import EngineFailed, ErrorInfo, StudioError
+from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
+from studio.host import child as host_child
+from studio.host.http_client import Upstream
+from studio.serving import phases
+from studio.serving.command import Launch
+from studio.serving.logs import LogKeeper
+
+DIED_WITH_SERVICE_S = 4.0
+"""How long the guard lets an engine take to end when the service itself is gone."""
+_PROBE_S = 120.0
+_POLL_S = 1.0
+_KEPT_LINES = 4_000
+_EVIDENCE_LINES = 5
+_PHASES = list(BootPhase)
+
+
+class Life:
+    """One engine. `run` returns when nothing of it is left."""
+
+    def __init__(
+        self, launch: Launch, *, home: Path, log: LogKeeper, on_news: Callable[[], None]
+    ) -> None:
+        self.launch = launch
+        self.key = secrets.token_hex(32)
+        self.upstream = Upstream.unix(launch.socket)
+        self.exit_code: int | None = None
+        self.boot_s: float | None = None
+        self.problem: ErrorInfo | None = None
+        self._home = home
+        self._log = log
+        self._on_news = on_news
+        self._child: host_child.Child | None = None
+        self._is_ending = False
+        self._started_at = time.time()
+        self._started = time.monotonic()
+        self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._phases: list[PhaseTime] = []
+        self._share: float | None = None
+        self._pool_tokens: int | None = None
+        self._max_model_len: int | None = None
+        self._is_listening = asyncio.Event()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The newest lines of its log, oldest first."""
+        return tuple(self._lines)
+
+    @property
+    def pid(self) -> int | None:
+        """The engine's own process, while there is one."""
+        return self._child.pid if self._child else None
+
+    def complete(self, snapshot: EngineSnapshot) -> EngineSnapshot:
+        """Return `snapshot` with what this engine knows of itself."""
+        is_booting = snapshot.state is EngineState.STARTING and bool(self._phases)
+        return msgspec.structs.replace(
+            snapshot,
+            pid=self.pid,
+            started_at=self._started_at,
+            phase=self._phases[-1].phase if is_booting else None,
+            phase_share=self._share,
+            phases=tuple(self._phases),
+            elapsed_s=self._elapsed_s(),
+            boot_s=self.boot_s,
+            pool_tokens=self._pool_tokens,
+            max_model_len=self._max_model_len,
+        )
+
+    def terminate(self) -> None:
+        """Ask it to end, now or as soon as it exists."""
+        self._is_ending = True
+        if self._child is not None:
+            self._child.terminate()
+
+    def kill(self) -> None:
+        """End it now."""
+        if self._child is not None:
+            self._child.kill()
+
+    async def run(self, *, on_ready: Callable[[], None], on_unusable: Callable[[], None]) -> None:
+        """Start it, read its log and wait for its end; calls back at most once for each.
+
+        Raises: EngineFailed (`engine-not-started`).
+        """
+        self._log.add_secret(self.key)
+        self._enter(BootPhase.INTERPRETER)
+        running = await host_child.start(
+            self.launch.argv,
+            {
+                **self.launch.environment,
+                "VLLM_API_KEY": self.key,
+                host_child.MARKER: str(self._home),
+            },
+            python=self.launch.python,
+            cwd=self._home,
+            grace_s=DIED_WITH_SERVICE_S,
+        )
+        self._child = running
+        if self._is_ending:
+            running.terminate()
+        self._on_news()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(running.pump(self._on_output))
+                watch = tasks.create_task(self._become_ready(on_ready, on_unusable))
+                self.exit_code = await running.wait()
+                watch.cancel()
+        finally:
+            self._child = None
+            await running.close()
+            await self.upstream.close()
+
+    def last_words(self) -> ErrorInfo:
+        """Return what can be said of its end when no known failure was recognised."""
+        if self.problem is not None:
+            return self.problem
+        how = "ended" if self.exit_code is None else f"ended with exit code {self.exit_code}"
+        when = "while serving" if self.boot_s is not None else "before it was ready"
+        return ErrorInfo(
+            code="engine-died",
+            message=f"The engine {how} {when}.",
+            hint="The last lines of its log say more: `weir logs`.",
+            evidence=self.lines[-_EVIDENCE_LINES:],
+            exit_status=EngineFailed.exit_status,
+        )
+
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._started
+
+    def _enter(self, phase: BootPhase) -> None:
+        """Begin `phase`; phases never go back."""
+        now = self._elapsed_s()
+        if self._phases:
+            last = self._phases[-1]
+            if _PHASES.index(phase) <= _PHASES.index(last.phase):
+                return
+            self._phases[-1] = msgspec.structs.replace(last, ended_s=now)
+        self._phases.append(PhaseTime(phase=phase, started_s=now))
+        self._share = None
+
+    def _on_output(self, data: bytes) -> None:
+        is_news = False
+        for line in self._log.feed(data, source="engine"):
+            self._lines.append(line.text)
+            sign = phases.read(line.text) if self.boot_s is None else None
+            if sign is not None:
+                is_news = True
+                self._learn(sign)
+        if is_news:
+            self._on_news()
+
+    def _learn(self, sign: phases.Sign) -> None:
+        if sign.phase is not None:
+            self._enter(sign.phase)
+        self._share = sign.share
+        tokens, length = sign.facts.get("pool_tokens"), sign.facts.get("max_model_len")
+        if isinstance(tokens, int):
+            self._pool_tokens = tokens
+        if isinstance(length, int):
+            self._max_model_len = length
+        if sign.facts.get("startup_complete"):
+            self._is_listening.set()
+
+    async def _become_ready(
+        self, on_ready: Callable[[], None], on_unusable: Callable[[], None]
+    ) -> None:
+        """Generate one token as soon as it listens."""
+        try:
+            async with asyncio.timeout(self.launch.ready_within_s):
+                await self._wait_until_listening()
+                self._enter(BootPhase.FIRST_TOKEN)
+                self._on_news()
+                await self._generate()
+        except TimeoutError:
+            self.problem = ErrorInfo(
+                code="engine-too-slow",
+                message=f"The engine was not ready within {self.launch.ready_within_s:.0f} s.",
+                hint="Look at the last lines of its log: `weir logs`.",
+                evidence=self.lines[-_EVIDENCE_LINES:],
+                exit_status=EngineFailed.exit_status,
+            )
+            on_unusable()
+        except StudioError as error:
+            self.problem = error.info
+            on_unusable()
+        else:
+            self.boot_s = self._elapsed_s()
+            self._phases[-1] = msgspec.structs.replace(self._phases[-1], ended_s=self.boot_s)
+            on_ready()
+
+    async def _wait_until_listening(self) -> None:
+        """Wait for the log line that says so or, should its wording change, for `/health`."""
+        while not self._is_listening.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_POLL_S):
+                    await self._is_listening.wait()
+                    return
+            with contextlib.suppress(StudioError):
+                status, _, _ = await self.upstream.fetch("GET", "/health", timeout_s=_POLL_S)
+                if status == 200:
+                    return
+
+    async def _generate(self) -> None:
+        body = {
+            "model": self.launch.served_name, "prompt": "1, 2, 3,", "max_tokens": 1,
+            "temperature": 0,
+        }  # fmt: skip
+        status, _, answer = await self.upstream.fetch(
+            "POST",
+            "/v1/completions",
+            headers=[
+                (b"content-type", b"application/json"),
+                (b"authorization", f"Bearer {self.key}".encode()),
+            ],
+            body=json.dumps(body).encode(),
+            timeout_s=_PROBE_S,
+        )
+        if status != 200 or b'"choices"' not in answer:
+            raise EngineFailed(
+                "engine-cannot-generate",
+                f"The engine is up but did not generate a token (status {status}).",
+                hint="Its log says why: `weir logs`.",
+                evidence=(answer[:500].decode("utf-8", "replace"),),
+            )
