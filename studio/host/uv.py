@@ -1,0 +1,188 @@
+"""Packages by uv: the binary, its environment, one call to install, and its failures in our words.
+
+Every call uses the Studio's own cache, requires hashes, never builds from source and reads where
+this machine's pip gets its packages (pip_config.py). What uv says itself goes into `evidence`.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+import uv
+
+from studio.domain.errors import Damaged, HostLacks, NetworkFailure, StudioError
+from studio.host import pip_config, process
+
+_INSTALL_TIMEOUT_S = 6 * 3600.0
+"""A slow line takes hours for a large runtime; a dead one is ended by uv's own read timeout."""
+_VENV_TIMEOUT_S = 120.0
+_EVIDENCE_LINES = 16
+_FULL = re.compile(r"os error (28|122)\b|No space left|Disk quota")
+_REFUSED = re.compile(r"os error (13|30)\b|Permission denied|Read-only file system")
+_HASH = re.compile(r"Hash mismatch for `([^`]+)`")
+_UNREACHABLE = re.compile(
+    r"error sending request|Failed to fetch|client error|dns error|timed out|operation timed out"
+    r"|was not found in|no version of|network was disabled|status (client|server) error"
+    r"|no wheels? with a matching|Network is unreachable|connection closed|error decoding"
+)
+_NAME = re.compile(r"(?:there is no version of |[Bb]ecause |`)([A-Za-z0-9._-]+)(?:==| was not)")
+
+
+class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to install where. Every requirement in `requirements` carries hashes."""
+
+    python: Path
+    requirements: Path
+    cache: Path
+    target: Path | None = None
+    """A folder beside the interpreter's own packages, for a helper's needs."""
+    compile_bytecode: bool = True
+    extra_indexes: tuple[str, ...] = ()
+    what: str
+    """For messages, as the beginning of a sentence: `The packages of runtime x`."""
+
+
+def binary() -> str:
+    """Return the path of the uv that was installed with the Studio.
+
+    Raises: HostLacks (`uv-missing`).
+    """
+    try:
+        return uv.find_uv_bin()
+    except FileNotFoundError as error:
+        raise HostLacks(
+            "uv-missing",
+            "The installer `uv` is missing from the Studio's own environment.",
+            hint="Install the Studio again (`make deps`), or install its package `uv`.",
+        ) from error
+
+
+async def make_venv(interpreter: Path, folder: Path, *, cache: Path) -> None:
+    """Create an empty virtual environment on `interpreter`, replacing what is there.
+
+    Raises: HostLacks (`venv-failed`, `disk-full`).
+    """
+    result = await process.run(
+        [binary(), "venv", "--clear", "--no-project", "--python", str(interpreter), str(folder)],
+        env=_environment(cache, {}),
+        timeout_s=_VENV_TIMEOUT_S,
+    )
+    if result.exit_code == 0:
+        return
+    if _FULL.search("\n".join(result.tail)):
+        raise _disk_full(folder, result.tail)
+    raise HostLacks(
+        "venv-failed",
+        f"No environment could be made on {interpreter}.",
+        hint="Check that this interpreter works, or supply the interpreter archive "
+        "(docs/user/offline.md).",
+        evidence=result.tail[-_EVIDENCE_LINES:],
+    )
+
+
+async def install(
+    request: PackageRequest,
+    *,
+    on_line: Callable[[str], None] | None = None,
+    on_tick: Callable[[int], None] | None = None,
+) -> None:
+    """Install exactly what the requirements say.
+
+    Raises: NetworkFailure (`packages-unreachable`), Damaged (`package-hash`), HostLacks
+    (`disk-full`, `not-writable`, `packages-failed`).
+    """
+    settings, variables = pip_config.uv_settings(
+        pip_config.read_sources(), extra_indexes=request.extra_indexes
+    )
+    target = ["--target", str(request.target)] if request.target is not None else []
+    bytecode = ["--compile-bytecode"] if request.compile_bytecode else []
+    result = await process.run(
+        [
+            *(binary(), "pip", "install", "--python", str(request.python)),
+            *("--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-progress"),
+            *("--link-mode", "hardlink", "--color", "never"),
+            *(*bytecode, *target, *settings, "-r", str(request.requirements)),
+        ],
+        env=_environment(request.cache, variables),
+        cwd=request.requirements.parent,
+        timeout_s=_INSTALL_TIMEOUT_S,
+        on_line=on_line,
+        on_tick=on_tick,
+    )
+    if result.exit_code != 0:
+        raise explain(result, request)
+
+
+def holds_wheel(folders: Iterable[Path], package: str) -> bool:
+    """Tell whether one of the wheel folders holds a wheel of `package`, in any version."""
+    stem = re.sub(r"[-_.]+", "_", package).lower()
+    return any(
+        re.sub(r"[-_.]+", "_", name.name.split("-")[0]).lower() == stem
+        for folder in folders
+        for name in folder.glob("*.whl")
+    )
+
+
+def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
+    """Return what uv's failure means for a person; uv's own lines are the evidence."""
+    text = "\n".join(result.tail)
+    evidence = result.tail[-_EVIDENCE_LINES:]
+    if _FULL.search(text):
+        return _disk_full(request.cache, result.tail)
+    if damaged := _HASH.search(text):
+        return Damaged(
+            "package-hash",
+            f"{damaged[1]} is not the file that the lock names: its sha256 differs.",
+            hint="Remove that file from the wheel folder or mirror it came from, then run it "
+            "again; if it came from an index, the index serves another file under this name.",
+            evidence=evidence,
+        )
+    if result.timed_out or _UNREACHABLE.search(text):
+        return _unreachable(request, text, evidence)
+    if _REFUSED.search(text):
+        return HostLacks(
+            "not-writable",
+            f"{request.what} cannot be written: permission was refused.",
+            hint="Check the owner and permissions of the Studio's folder, or choose another one "
+            "with WEIR_HOME.",
+            evidence=evidence,
+        )
+    return HostLacks(
+        "packages-failed",
+        f"{request.what} could not be installed (uv ended with {result.exit_code}).",
+        hint="The lines below are uv's own. Run it again; what was fetched is kept.",
+        evidence=evidence,
+    )
+
+
+def _unreachable(request: PackageRequest, text: str, evidence: tuple[str, ...]) -> NetworkFailure:
+    named = _NAME.search(text)
+    missing = f"; {named[1]} was the first one missing" if named else ""
+    return NetworkFailure(
+        "packages-unreachable",
+        f"{request.what} cannot be fetched from the configured package sources{missing}.",
+        hint=(
+            "On a machine with network and the same Python series run: "
+            f"python3 -m pip download --no-deps --require-hashes --only-binary :all: "
+            f"-d wheels -r {request.requirements}. Bring the folder `wheels` here, set "
+            "PIP_FIND_LINKS to its path, and run it again (docs/user/offline.md)."
+        ),
+        evidence=evidence,
+        data={"requirements": str(request.requirements)},
+    )
+
+
+def _disk_full(folder: Path, tail: tuple[str, ...]) -> HostLacks:
+    return HostLacks(
+        "disk-full",
+        f"The disk that holds {folder} is full.",
+        hint="Free some space, or move the Studio's folder with WEIR_HOME, then run it again; "
+        "what was fetched is kept.",
+        evidence=tail[-_EVIDENCE_LINES:],
+    )
+
+
+def _environment(cache: Path, variables: dict[str, str]) -> dict[str, str]:
+    own = {"UV_CACHE_DIR": str(cache), "UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
+    return process.helper_environment({**variables, **own})

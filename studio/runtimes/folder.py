@@ -1,0 +1,92 @@
+"""A runtime's identity and its place on the disk; reads only, starts nothing.
+
+    <home>/runtimes/<name>/current              the id of the runtime that is used
+    <home>/runtimes/<name>/<first 12 of id>/    python/ · journal.json · runtime.json (written last)
+
+The id is a digest of interpreter build, lock and patches: equal inputs give an equal id on any
+machine.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from studio.domain.errors import BadInput
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.host.documents import read_json
+from studio.host.files import sha256_bytes
+from studio.host.paths import Paths
+from studio.runtimes.catalog import recipe_folder
+
+PYTHON = "python/bin/python3"
+RECORD_FILE = "runtime.json"
+CURRENT_FILE = "current"
+_ID_LENGTH = 12
+
+
+def runtime_id(interpreter_build: str, lock_digest: str, patch_digest: str | None) -> str:
+    """Return the sha256 that names a runtime with these inputs."""
+    parts = "\n".join((interpreter_build, lock_digest, patch_digest or "-"))
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def lock_file(paths: Paths, recipe: RuntimeRecipe) -> Path | None:
+    """Return the recipe's lock, or None when the runtime has no packages."""
+    if recipe.packages is None:
+        return None
+    return recipe_folder(paths, recipe.name) / recipe.packages.lock
+
+
+def lock_digest(paths: Paths, recipe: RuntimeRecipe) -> str:
+    """Return the digest of everything that is installed beside the interpreter.
+
+    Raises: BadInput (`lock-missing`).
+    """
+    path = lock_file(paths, recipe)
+    if path is None or recipe.packages is None:
+        return sha256_bytes(b"")
+    try:
+        lock = path.read_bytes()
+    except FileNotFoundError as error:
+        raise BadInput("lock-missing", f"{path}, which the recipe names, is missing.") from error
+    aliases = "".join(f"{a.name}=={a.version}:{a.requires}\n" for a in recipe.packages.aliases)
+    return sha256_bytes(lock.replace(b"\r\n", b"\n") + aliases.encode())
+
+
+def named_folder(paths: Paths, name: str) -> Path:
+    """Return the folder of all installations of one runtime."""
+    return paths.runtimes / name
+
+
+def runtime_folder(paths: Paths, name: str, identity: str) -> Path:
+    """Return the folder of the installation with this id."""
+    return named_folder(paths, name) / identity[:_ID_LENGTH]
+
+
+def folder_of(paths: Paths, runtime: InstalledRuntime) -> Path:
+    """Return the folder of an installed runtime."""
+    return runtime_folder(paths, runtime.name, runtime.runtime_id)
+
+
+def python_of(paths: Paths, runtime: InstalledRuntime) -> Path:
+    """Return the interpreter of an installed runtime."""
+    return folder_of(paths, runtime) / runtime.python
+
+
+def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
+    """Return the current installation of `recipe`, or None when there is none that is whole.
+
+    An installation whose lock is not the recipe's present one does not count.
+    """
+    try:
+        identity = (named_folder(paths, recipe.name) / CURRENT_FILE).read_text("utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+        return None
+    if not identity.isalnum():
+        return None
+    record = read_json(runtime_folder(paths, recipe.name, identity) / RECORD_FILE, InstalledRuntime)
+    if record is None or record.name != recipe.name or record.runtime_id != identity:
+        return None
+    if record.lock_digest != lock_digest(paths, recipe):
+        return None
+    return record if os.access(python_of(paths, record), os.X_OK) else None

@@ -1,0 +1,318 @@
+"""One runtime from nothing to installed, in journaled steps.
+
+Every step can be run again, and a step that is in the journal is not. `runtime.json` is written
+last: a folder without it is unfinished, whatever else it holds. Killed anywhere, run it again.
+"""
+
+import asyncio
+import datetime
+import enum
+import functools
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
+from studio.domain.events import Stage
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.host import archive, tools, uv
+from studio.host.documents import read_json, write_json
+from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
+from studio.host.meter import Meter, Report
+from studio.host.paths import Paths
+from studio.runtimes import folder as folders
+from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
+from studio.runtimes.packages import install_packages, site_packages, write_alias
+
+JOURNAL_FILE = "journal.json"
+_PROBE_TIMEOUT_S = 120.0
+_MIN_FREE_BYTES = 200_000_000
+
+T = TypeVar("T")
+
+
+class Step(enum.StrEnum):
+    """What has been done in an unfinished folder."""
+
+    INTERPRETER = "interpreter"
+    LINKED = "linked"
+    """All package files are in place."""
+    PACKAGES = "packages"
+    """And so is their bytecode."""
+    ALIASES = "aliases"
+    PROBE = "probe"
+
+
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
+    """`journal.json`: how far an installation got."""
+
+    runtime_id: str
+    steps: tuple[Step, ...] = ()
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What probe.py says of a finished runtime."""
+
+    version: str
+    lacking: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    uncompiled: tuple[str, ...] = ()
+    versions: dict[str, str | None] = {}
+
+
+async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> InstalledRuntime:
+    """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
+
+    Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
+    `interpreter-missing`), NetworkFailure (`packages-unreachable`, `interpreter-unreachable`),
+    Damaged (`download-hash`, `package-hash`, `archive-unsafe`, `runtime-probe`), Busy
+    (`install-running`).
+    """
+    meter = Meter(Stage.RUNTIME, recipe.title, report)
+    try:
+        found = folders.installed(paths, recipe)
+        if found is None:
+            _require_platform(recipe)
+            found = await _install_locked(recipe, paths, meter)
+            meter.finish(found.interpreter)
+        else:
+            meter.finish(found.interpreter, skipped=True)
+    except StudioError as error:
+        meter.fail(error.message)
+        raise
+    return found
+
+
+def download_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
+    """Return about how many bytes an installation would still fetch; 0 when it is installed."""
+    if recipe.packages is None or folders.installed(paths, recipe) is not None:
+        return 0
+    return recipe.packages.download_bytes
+
+
+async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> InstalledRuntime:
+    home = folders.named_folder(paths, recipe.name)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, home) from error
+    with exclusive(home / "install.lock") as is_ours:
+        if not is_ours:
+            raise Busy(
+                "install-running",
+                f"{recipe.title} is being installed by another process of the Studio.",
+                hint="Wait until it is done; a second run then finds it installed.",
+            )
+        found = folders.installed(paths, recipe)
+        if found is not None:
+            return found
+        chosen = await choose(recipe, paths, meter)
+        installed = await _Installation(recipe, paths, meter, chosen).run()
+        await _in_thread(functools.partial(_remove_unfinished, home))
+        return installed
+
+
+class _Installation:
+    """One runtime folder on its way to `runtime.json`."""
+
+    def __init__(self, recipe: RuntimeRecipe, paths: Paths, meter: Meter, chosen: Chosen) -> None:
+        self._recipe = recipe
+        self._paths = paths
+        self._meter = meter
+        self._chosen = chosen
+        self._lock_digest = folders.lock_digest(paths, recipe)
+        self._id = folders.runtime_id(chosen.build, self._lock_digest, None)
+        self._folder = folders.runtime_folder(paths, recipe.name, self._id)
+        self._python = self._folder / folders.PYTHON
+        self._journal = self._read_journal()
+
+    async def run(self) -> InstalledRuntime:
+        """Do every step that the journal does not hold."""
+        await self._require_space()
+        if Step.LINKED not in self._journal.steps:
+            # A kill while files were put in place may have left a package that looks installed
+            # and is not. Beginning anew costs seconds: what was fetched lies in the cache.
+            await self._make_interpreter()
+        if self._recipe.packages is not None:
+            await self._install_packages()
+        await self._probe()
+        return await self._activate()
+
+    def _read_journal(self) -> Journal:
+        fresh = Journal(runtime_id=self._id)
+        try:
+            journal = read_json(self._folder / JOURNAL_FILE, Journal)
+        except Damaged:
+            return fresh
+        return journal if journal is not None and journal.runtime_id == self._id else fresh
+
+    def _did(self, step: Step) -> None:
+        if step not in self._journal.steps:
+            self._journal = Journal(runtime_id=self._id, steps=(*self._journal.steps, step))
+            write_json(self._folder / JOURNAL_FILE, self._journal)
+
+    async def _require_space(self) -> None:
+        needed = self._recipe.needs.disk_bytes
+        if self._folder.exists():
+            self._meter.begin("Looking at what is here already")
+            for place in (self._folder, self._uv_cache):
+                needed -= await _in_thread(functools.partial(folder_bytes, place))
+            needed = max(needed, min(_MIN_FREE_BYTES, self._recipe.needs.disk_bytes))
+        require_space(self._paths.home, needed, self._recipe.title)
+
+    @property
+    def _uv_cache(self) -> Path:
+        return self._paths.cache / "uv"
+
+    async def _make_interpreter(self) -> None:
+        target = self._folder / "python"
+        partial = self._folder / "python.partial"
+        self._meter.begin(f"Setting up {self._chosen.words}")
+        for old in (target, partial):
+            await _in_thread(functools.partial(_remove, old))
+        if self._chosen.archive is not None:
+            await _in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
+            self._move_into_place(partial, target)
+        else:
+            assert self._chosen.executable is not None
+            await uv.make_venv(self._chosen.executable, target, cache=self._uv_cache)
+        self._did(Step.INTERPRETER)
+
+    def _move_into_place(self, partial: Path, target: Path) -> None:
+        unpacked = partial / "python"
+        if not (partial / folders.PYTHON).exists():
+            raise Damaged(
+                "archive-damaged",
+                f"{self._chosen.archive} holds no {folders.PYTHON}.",
+                hint="Remove the file and run it again.",
+            )
+        try:
+            unpacked.rename(target)
+            partial.rmdir()
+        except OSError as error:
+            raise from_os_error(error, target) from error
+
+    async def _install_packages(self) -> None:
+        assert self._recipe.packages is not None
+        lock = folders.lock_file(self._paths, self._recipe)
+        assert lock is not None
+        if Step.PACKAGES not in self._journal.steps:
+            await install_packages(
+                self._recipe,
+                lock,
+                self._python,
+                self._uv_cache,
+                self._meter,
+                lambda: self._did(Step.LINKED),
+            )
+            self._did(Step.LINKED)
+            self._did(Step.PACKAGES)
+        for alias in self._recipe.packages.aliases:
+            write_alias(site_packages(self._python), alias)
+        self._did(Step.ALIASES)
+
+    async def _probe(self) -> None:
+        self._meter.begin("Checking the finished runtime")
+        result = await tools.run_tool(
+            self._python,
+            tools.tool_file(self._paths, "probe.py"),
+            [probe_question(self._recipe)],
+            timeout_s=_PROBE_TIMEOUT_S,
+        )
+        try:
+            answer = msgspec.json.decode(result.tail[-1] if result.tail else "", type=Answer)
+        except msgspec.DecodeError as error:
+            raise self._probe_failure("its interpreter does not run", result.tail) from error
+        faults = probe_faults(self._recipe, answer)
+        if faults:
+            raise self._probe_failure("; ".join(faults), result.tail)
+        self._did(Step.PROBE)
+
+    def _probe_failure(self, reason: str, evidence: tuple[str, ...]) -> Damaged:
+        """Forget the steps, so that the next run builds the folder anew."""
+        self._journal = Journal(runtime_id=self._id)
+        write_json(self._folder / JOURNAL_FILE, self._journal)
+        return Damaged(
+            "runtime-probe",
+            f"{self._recipe.title} is not as its recipe says: {reason}.",
+            hint="Run it again: it is built anew from what was fetched. If it repeats, remove "
+            f"{self._uv_cache} first.",
+            evidence=evidence[-10:],
+        )
+
+    async def _activate(self) -> InstalledRuntime:
+        record = InstalledRuntime(
+            name=self._recipe.name,
+            runtime_id=self._id,
+            python=folders.PYTHON,
+            interpreter=self._chosen.words,
+            interpreter_build=self._chosen.build,
+            lock_digest=self._lock_digest,
+            bytes=await _in_thread(functools.partial(folder_bytes, self._folder)),
+            installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+        write_json(self._folder / folders.RECORD_FILE, record)
+        current = folders.named_folder(self._paths, self._recipe.name) / folders.CURRENT_FILE
+        write_atomic(current, f"{self._id}\n".encode())
+        return record
+
+
+def probe_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
+    """Return in words where the runtime differs from its recipe."""
+    faults = [f"{name} is missing" for name in answer.missing]
+    faults += [
+        f"{name} is {answer.versions.get(name) or 'missing'}, expected {version}"
+        for name, version in recipe.probe.versions.items()
+        if answer.versions.get(name) != version
+    ]
+    faults += [f"the standard module {name} does not load" for name in _vital(answer.lacking)]
+    faults += [f"{name} has no bytecode" for name in answer.uncompiled]
+    if not answer.version.startswith(f"{recipe.interpreter.series}."):
+        faults.append(f"Python is {answer.version}, expected {recipe.interpreter.series}")
+    return faults
+
+
+def _vital(lacking: tuple[str, ...]) -> list[str]:
+    return [name for name in lacking if name in ("ssl", "sqlite3", "pyexpat", "ctypes", "zlib")]
+
+
+def _require_platform(recipe: RuntimeRecipe) -> None:
+    here = host_platform()
+    if here not in recipe.needs.platforms:
+        raise HostLacks(
+            "platform-unsupported",
+            f"{recipe.title} runs on {', '.join(recipe.needs.platforms)}; this is {here}.",
+            hint="Choose a preset whose runtime supports this machine.",
+        )
+
+
+def _remove_unfinished(home: Path) -> None:
+    """Remove folders that an earlier choice of interpreter left without `runtime.json`."""
+    for path in home.iterdir():
+        if path.is_dir() and not (path / folders.RECORD_FILE).exists():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if not path.exists():
+        return
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Run blocking work in a thread; a cancelled caller waits for its end.
+
+    Otherwise the thread would go on writing after the lock is gone.
+    """
+    future = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await asyncio.wait({future})
+        raise

@@ -1,0 +1,216 @@
+"""Which CPython a runtime stands on: the recipe's own archive, else one of this machine.
+
+The archive comes from its project, from the mirror in `WEIR_PYTHON_MIRROR` (an address or folder
+in place of the project's download root, or a plain folder that holds the file) or from the
+Studio's download cache, where it may have been put by hand. Its sha256 decides in every case.
+"""
+
+import json
+import os
+import platform
+import shutil
+import sys
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.errors import HostLacks, NetworkFailure
+from studio.domain.manifests import Archive, RuntimeRecipe
+from studio.host import download, tools
+from studio.host.meter import Meter
+from studio.host.paths import Paths
+
+MIRROR = "WEIR_PYTHON_MIRROR"
+_PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
+_TRIPLE_END = "-install_only"
+_PROBE_TIMEOUT_S = 30.0
+_NEEDED = frozenset(("ssl", "sqlite3", "pyexpat", "ctypes", "zlib", "venv"))
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The interpreter to use; exactly one of `archive` and `executable` is set."""
+
+    build: str
+    """Equal for equal builds on any machine."""
+    words: str
+    archive: Path | None = None
+    executable: Path | None = None
+
+
+class HostPython(msgspec.Struct, frozen=True, kw_only=True):
+    """What probe.py says of an interpreter on this machine."""
+
+    version: str
+    implementation: str
+    machine: str
+    system: str
+    build: str
+    soabi: str | None = None
+    executable: str
+    base: str
+    is_venv: bool
+    lacking: tuple[str, ...] = ()
+
+
+def host_platform() -> str:
+    """Return this machine's key in recipes, for example `linux-x86_64`."""
+    return f"{platform.system()}-{platform.machine()}".lower()
+
+
+async def choose(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> Chosen:
+    """Return the interpreter, fetched if need be.
+
+    Raises: NetworkFailure (`interpreter-unreachable`), Damaged (`download-hash`), HostLacks.
+    """
+    archive = next((a for a in recipe.interpreter.archives if a.platform == host_platform()), None)
+    failure: NetworkFailure | None = None
+    if archive is not None:
+        try:
+            return await _from_archive(archive, paths, meter)
+        except NetworkFailure as error:
+            failure = error
+    meter.begin(f"Looking for Python {recipe.interpreter.series} on this machine")
+    found = await find_on_host(recipe.interpreter.series, paths)
+    if found is not None:
+        return _from_host(found)
+    raise _nothing_found(recipe, archive, paths, failure)
+
+
+async def find_on_host(series: str, paths: Paths) -> HostPython | None:
+    """Return the newest suitable interpreter of this machine, or None.
+
+    Of equal ones the first found wins, and the Studio's own is looked at first.
+    """
+    script = tools.tool_file(paths, "probe.py")
+    best: HostPython | None = None
+    seen: set[str] = set()
+    for candidate in candidates(series):
+        found = await _ask(candidate, script)
+        if found is None or found.executable in seen:
+            continue
+        seen.add(found.executable)
+        if _suits(found, series) and (best is None or _order(found) > _order(best)):
+            best = found
+    return best
+
+
+def candidates(series: str, environ: Mapping[str, str] = os.environ) -> Iterator[Path]:
+    """Yield programs that may be a CPython of `series`, each file once."""
+    home = Path(environ.get("HOME") or Path.home())
+    own = getattr(sys, "_base_executable", None)
+    names = [Path(own)] if own and not getattr(sys, "frozen", False) else []
+    folders = [*environ.get("PATH", os.defpath).split(os.pathsep), "/usr/local/bin", "/usr/bin"]
+    names += [Path(folder, f"python{series}") for folder in folders if folder]
+    for root, pattern in (
+        (Path(environ.get("PYENV_ROOT") or home / ".pyenv") / "versions", f"{series}.*"),
+        (home / ".local" / "share" / "uv" / "python", f"cpython-{series}.*"),
+    ):
+        names += sorted(root.glob(f"{pattern}/bin/python{series}"), reverse=True)
+    seen: set[Path] = set()
+    for name in names:
+        if shutil.which(name) is not None and (real := name.resolve()) not in seen:
+            seen.add(real)
+            yield name
+
+
+async def _ask(candidate: Path, script: Path) -> HostPython | None:
+    try:
+        result = await tools.run_tool(candidate, script, (), timeout_s=_PROBE_TIMEOUT_S)
+    except (HostLacks, OSError):
+        return None
+    if result.exit_code != 0 or not result.tail:
+        return None
+    try:
+        return msgspec.json.decode(result.tail[-1], type=HostPython)
+    except msgspec.DecodeError:
+        return None
+
+
+def _suits(found: HostPython, series: str) -> bool:
+    return (
+        found.implementation == "cpython"
+        and found.version.startswith(f"{series}.")
+        and f"{found.system}-{found.machine}".lower() == host_platform()
+        and not found.is_venv
+        and not _NEEDED & set(found.lacking)
+    )
+
+
+def _order(found: HostPython) -> tuple[int, ...]:
+    return tuple(int(part) for part in found.version.split(".") if part.isdigit())
+
+
+def _from_host(found: HostPython) -> Chosen:
+    return Chosen(
+        build=f"host {found.implementation} {found.soabi} {' '.join(found.build.split())}",
+        words=f"CPython {found.version} of this machine ({found.executable})",
+        executable=Path(found.executable),
+    )
+
+
+async def _from_archive(archive: Archive, paths: Paths, meter: Meter) -> Chosen:
+    name = _file_name(archive)
+    triple = name.partition("+")[2].partition("-")[2].partition(_TRIPLE_END)[0]
+    target = paths.cache / "downloads" / name
+    meter.begin(f"Fetching CPython {archive.version}", total=archive.bytes, unit="bytes")
+    failure: NetworkFailure | None = None
+    for address in addresses(archive):
+        wanted = download.Wanted(url=address, sha256=archive.sha256, bytes=archive.bytes)
+        try:
+            await download.fetch(wanted, target, on_bytes=lambda done, _total: meter.reach(done))
+        except NetworkFailure as error:
+            failure = failure or error
+            continue
+        return Chosen(
+            build=f"cpython-{archive.version}+{archive.release}-{triple}",
+            words=f"CPython {archive.version}, build {archive.release} of python-build-standalone",
+            archive=target,
+        )
+    assert failure is not None
+    raise failure
+
+
+def addresses(archive: Archive, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return where to look for an archive, in order."""
+    mirror = environ.get(MIRROR, "").strip().rstrip("/")
+    if not mirror:
+        return [archive.url]
+    name = _file_name(archive)
+    is_remote = "://" in mirror and not mirror.startswith("file:")
+    shown = urllib.parse.quote(name) if "://" in mirror else name
+    below = archive.url.removeprefix(_PROJECT_ROOT + "/")
+    nested = f"{mirror}/{below}" if is_remote else f"{mirror}/{archive.release}/{shown}"
+    return [nested, f"{mirror}/{shown}"]
+
+
+def _file_name(archive: Archive) -> str:
+    return urllib.parse.unquote(archive.url.rpartition("/")[2])
+
+
+def _nothing_found(
+    recipe: RuntimeRecipe, archive: Archive | None, paths: Paths, failure: NetworkFailure | None
+) -> NetworkFailure | HostLacks:
+    series = recipe.interpreter.series
+    if archive is None:
+        return HostLacks(
+            "interpreter-missing",
+            f"{recipe.title} needs a CPython {series} with ssl and venv; this machine has none.",
+            hint=f"Install CPython {series} and run it again.",
+        )
+    reason = f" ({failure.message})" if failure is not None else ""
+    return NetworkFailure(
+        "interpreter-unreachable",
+        f"CPython {series} can be had neither from its project{reason} nor on this machine.",
+        hint=f"Put the file {_file_name(archive)} into {paths.cache / 'downloads'}, or set "
+        f"{MIRROR} to a folder that holds it, or install CPython {series}; then run it again.",
+        data={"sha256": archive.sha256, "url": archive.url},
+    )
+
+
+def probe_question(recipe: RuntimeRecipe) -> str:
+    """Return what probe.py is asked about a finished runtime."""
+    return json.dumps(
+        {"imports": list(recipe.probe.imports), "versions": list(recipe.probe.versions)}
+    )

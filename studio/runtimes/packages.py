@@ -1,0 +1,145 @@
+"""The packages of a runtime: installed by uv, with progress from what really happens.
+
+Two parts: fetch and unpack (bytes that uv writes, of the recipe's total), then bytecode (source
+bytes that uv's compilers have read, of those that the installed packages list).
+"""
+
+import base64
+import csv
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from studio.domain.manifests import AliasDistribution, RuntimeRecipe
+from studio.host import pip_config, process, uv
+from studio.host.files import write_atomic
+from studio.host.meter import Meter
+
+_DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")
+_INSTALLED = re.compile(r"^Installed \d+ packages? in")
+_PREPARED = re.compile(r"^Prepared \d+ packages? in")
+_COMPILED = re.compile(r"^Bytecode compiled (\d+)")
+
+
+async def install_packages(
+    recipe: RuntimeRecipe,
+    lock: Path,
+    python: Path,
+    cache: Path,
+    meter: Meter,
+    on_linked: Callable[[], None],
+) -> None:
+    """Install the lock; `on_linked` is called when all files are in place, before bytecode.
+
+    Raises: what `uv.install` raises.
+    """
+    assert recipe.packages is not None
+    sources = pip_config.read_sources()
+    indexes = tuple(
+        index.url
+        for index in recipe.packages.indexes
+        if not all(uv.holds_wheel(sources.folders, name) for name in index.packages)
+    )
+    request = uv.PackageRequest(
+        python=python,
+        requirements=lock,
+        cache=cache,
+        extra_indexes=indexes,
+        what=f"The packages of {recipe.title}",
+    )
+    progress = _Progress(recipe, site_packages(python), meter, on_linked)
+    await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
+
+
+def site_packages(python: Path) -> Path:
+    """Return the folder that holds an interpreter's packages."""
+    library = python.parent.parent / "lib"
+    return next(library.glob("python3.*/site-packages"), library / "site-packages")
+
+
+class _Progress:
+    """Turns uv's lines and counters into progress."""
+
+    def __init__(
+        self, recipe: RuntimeRecipe, site: Path, meter: Meter, on_linked: Callable[[], None]
+    ) -> None:
+        assert recipe.packages is not None
+        self._site = site
+        self._meter = meter
+        self._on_linked = on_linked
+        self._count = recipe.packages.count
+        self._compiling = False
+        self._total: int | None = None
+        self._begin(f"Installing {self._count} packages", recipe.packages.unpacked_bytes)
+
+    def on_line(self, line: str) -> None:
+        """Take up a line of uv's."""
+        if found := _DOWNLOADING.match(line):
+            size = f" ({found[2]})" if found[2] else ""
+            self._meter.note(f"Downloading {found[1]}{size}")
+        elif _PREPARED.match(line):
+            self._meter.note(f"Linking {self._count} packages")
+        elif _INSTALLED.match(line):
+            self._on_linked()
+            self._begin_bytecode()
+        elif found := _COMPILED.match(line):
+            self._meter.note(f"Compiled {found[1]} files")
+
+    def on_tick(self, pid: int) -> None:
+        """Look at uv's counters."""
+        if not self._compiling:
+            done = process.written_bytes(pid)
+        else:
+            done = process.read_bytes_of_children(pid)
+        if done is not None:
+            self._meter.reach(done if self._total is None else min(done, self._total))
+
+    def _begin_bytecode(self) -> None:
+        self._compiling = True
+        self._begin("Compiling bytecode", source_bytes(self._site) or None)
+
+    def _begin(self, note: str, total: int | None) -> None:
+        self._total = total
+        self._meter.begin(note, total=total, unit="bytes")
+
+
+def source_bytes(site: Path) -> int:
+    """Return the bytes of Python source that the installed packages list in their RECORD files."""
+    total = 0
+    for record in site.glob("*.dist-info/RECORD"):
+        with record.open(encoding="utf-8", errors="replace", newline="") as file:
+            for row in csv.reader(file):
+                if len(row) == 3 and row[0].endswith(".py") and row[2].isdigit():
+                    total += int(row[2])
+    return total
+
+
+def write_alias(site: Path, alias: AliasDistribution) -> None:
+    """Write the metadata of an alias distribution, as an installed wheel without files has it."""
+    folder = site / f"{alias.name.replace('-', '_')}-{alias.version}.dist-info"
+    contents = {
+        "METADATA": (
+            "Metadata-Version: 2.1\n"
+            f"Name: {alias.name}\n"
+            f"Version: {alias.version}\n"
+            f"Summary: Another name for {alias.requires}\n"
+            f"Requires-Dist: {alias.requires}\n"
+        ),
+        "WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: weir-studio\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
+        "INSTALLER": "weir-studio\n",
+    }
+    rows = [
+        f"{folder.name}/{name},sha256={_record_hash(text)},{len(text.encode())}"
+        for name, text in contents.items()
+    ]
+    # METADATA is last but one, RECORD last: a folder without them is no distribution yet.
+    for name in ("WHEEL", "INSTALLER", "METADATA"):
+        write_atomic(folder / name, contents[name].encode())
+    write_atomic(folder / "RECORD", "\n".join([*rows, f"{folder.name}/RECORD,,", ""]).encode())
+
+
+def _record_hash(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
