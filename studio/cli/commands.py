@@ -1,0 +1,193 @@
+"""Every command that asks the service one thing and shows the answer."""
+
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING
+
+from studio.cli import render, words
+from studio.cli.arguments import Invocation, near
+from studio.cli.console import Console
+from studio.cli.logs import logs
+from studio.cli.reach import running, running_or_none, running_or_offline
+from studio.cli.up import IDLE, restart, switch, up
+from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
+from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
+
+if TYPE_CHECKING:
+    from studio.cli.main import Connector
+
+Command = Callable[[Invocation, "Connector", Console], Coroutine[object, object, int]]
+
+_OK = 0
+
+
+async def stop(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Stop the engine; nothing running is no error."""
+    client = await running_or_none(connector)
+    was_running = False
+    if client is not None:
+        try:
+            before = await client.status()
+            was_running = before.engine.state not in IDLE
+            await client.stop()
+        finally:
+            await client.close()
+    if call.json:
+        _stopped(console, was_running=was_running, service_running=client is not None)
+    else:
+        console.say(words.NOTHING_RUNS if client is None else words.ENGINE_STOPPED)
+    return _OK
+
+
+async def down(call: Invocation, connector: "Connector", console: Console) -> int:
+    """End engine and service; nothing running is no error."""
+    client = await running_or_none(connector)
+    if client is not None:
+        try:
+            await client.down()
+        except ServiceUnreachable:
+            # The service may be gone before its answer has left; what counts is that it is gone.
+            still_there = await running_or_none(connector)
+            if still_there is not None:
+                await still_there.close()
+                raise
+        finally:
+            await client.close()
+    if call.json:
+        _stopped(console, was_running=client is not None, service_running=False)
+    else:
+        console.say(words.NOTHING_RUNS if client is None else words.DOWN_DONE)
+    return _OK
+
+
+def _stopped(console: Console, *, was_running: bool, service_running: bool) -> None:
+    console.document({"was_running": was_running, "service_running": service_running})
+
+
+async def status(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show one instant of everything."""
+    client = await running(connector)
+    try:
+        now = await client.status()
+    finally:
+        await client.close()
+    if call.json:
+        console.document(now)
+    else:
+        console.say(render.status_text(now, time.time()))
+    return _OK
+
+
+async def ps(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List our processes; none when nothing runs."""
+    client = await running_or_none(connector)
+    processes: list[ProcessInfo] = []
+    if client is not None:
+        try:
+            processes = await client.ps()
+        finally:
+            await client.close()
+    if call.json:
+        console.document(processes)
+    elif not processes:
+        console.say(words.NOTHING_RUNS)
+    else:
+        width = console.width if console.out_is_terminal else None
+        console.say(render.processes_text(processes, time.time(), width))
+    return _OK
+
+
+async def presets(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List the presets; needs no service."""
+    client = await running_or_offline(connector)
+    try:
+        found = await client.presets()
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(render.presets_text(found, console.width))
+    return _OK
+
+
+async def create_key(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Make a key and show it this once."""
+    client = await running_or_offline(connector)
+    try:
+        made = await client.create_key(
+            KeyRequest(name=call.name, max_concurrent=call.max_concurrent)
+        )
+    finally:
+        await client.close()
+    if call.json:
+        console.document(made)
+    else:
+        console.note(words.key_made(made.info.name))
+        console.say(made.key)
+    return _OK
+
+
+async def list_keys(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List the keys with their usage."""
+    client = await running_or_offline(connector)
+    try:
+        found = await client.keys()
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(render.keys_text(found))
+    return _OK
+
+
+async def revoke_key(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Revoke the key of that name or id."""
+    client = await running_or_offline(connector)
+    try:
+        key = chosen_key(await client.keys(), call.name)
+        revoked = await client.revoke_key(key.id)
+    finally:
+        await client.close()
+    if call.json:
+        console.document(revoked)
+    else:
+        console.say(words.key_revoked(revoked.name))
+    return _OK
+
+
+def chosen_key(keys: list[KeyInfo], reference: str) -> KeyInfo:
+    """Return the working key whose name or id is `reference`; a name goes before an id.
+
+    Raises: NotFound (`key-unknown`), BadInput (`key-revoked`).
+    """
+    for found in (
+        [key for key in keys if key.name == reference],
+        [key for key in keys if key.id == reference],
+    ):
+        for key in found:
+            if key.revoked_at is None:
+                return key
+        if found:
+            message, hint = words.key_revoked_before(reference)
+            raise BadInput("key-revoked", message, hint=hint)
+    works = [key.name for key in keys if key.revoked_at is None]
+    message, hint = words.key_unknown(reference, near(reference, works))
+    raise NotFound("key-unknown", message, hint=hint)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "up": up,
+    "stop": stop,
+    "restart": restart,
+    "switch": switch,
+    "down": down,
+    "status": status,
+    "ps": ps,
+    "logs": logs,
+    "presets": presets,
+    "keys create": create_key,
+    "keys list": list_keys,
+    "keys revoke": revoke_key,
+}

@@ -1,0 +1,230 @@
+"""Where words go: two streams, a person who may be asked, and a machine that may read JSON.
+
+With `--json` standard output carries one JSON document and nothing else. A stream whose reader has
+left ends the command quietly (`weir logs | head`); a character that the terminal cannot show is
+written as the nearest one that it can.
+"""
+
+import asyncio
+import codecs
+import contextlib
+import errno
+import io
+import os
+import shutil
+import sys
+import textwrap
+import threading
+from collections.abc import Mapping
+from typing import TextIO
+
+import msgspec
+
+from studio.cli import words
+from studio.domain.errors import ErrorInfo, HostLacks
+
+_NEAREST = {
+    "–": "-", "—": "-", "…": "...", "·": "|", "→": "->", "✓": "+", "’": "'", "█": "#", "─": "-",
+    "━": "=", "╸": "=", "╺": " ", "×": "x", "≤": "<=", "≥": ">=",
+}  # fmt: skip
+_STYLES = {"bad": "31;1", "quiet": "2", "good": "32", "strong": "1"}
+_EVIDENCE_LINES = 12
+_READABLE_WIDTH = 80
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    found = error.object[error.start : error.end]
+    return "".join(_NEAREST.get(character, "?") for character in found), error.end
+
+
+codecs.register_error("weir-nearest", _nearest)
+
+
+_CONTROLS = {code: "" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def plain(text: str) -> str:
+    """Return `text` without control characters, which could move a terminal's cursor."""
+    return text.translate(_CONTROLS)
+
+
+class OutputClosed(Exception):
+    """Nobody reads standard output any more."""
+
+
+class Console:
+    """The terminal, pipe or file that a command talks to."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        err: TextIO,
+        source: TextIO | None = None,
+        *,
+        json: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        for stream in (out, err):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="weir-nearest")
+        self._out = out
+        self._err = err
+        self._source = source
+        self.json = json
+        dumb = environ.get("TERM") == "dumb"
+        self.out_is_terminal = out.isatty()
+        self.err_is_terminal = err.isatty() and not dumb
+        self.can_ask = source is not None and source.isatty() and self.err_is_terminal and not json
+        self.has_colour = not environ.get("NO_COLOR") and not dumb
+        self._line_open = False
+
+    @classmethod
+    def of_process(cls, *, json: bool = False) -> "Console":
+        """Return the console of this process."""
+        return cls(sys.stdout, sys.stderr, sys.stdin, json=json)
+
+    @property
+    def err(self) -> TextIO:
+        """The stream for progress and errors."""
+        return self._err
+
+    @property
+    def width(self) -> int:
+        """Columns to fill at most."""
+        return max(40, shutil.get_terminal_size((_READABLE_WIDTH, 24)).columns)
+
+    def say(self, text: str) -> None:
+        """Write `text` as the command's answer (beside the JSON, when there is one)."""
+        if self.json:
+            self.note(text)
+        else:
+            self._end_line()
+            self._write(self._out, text + "\n")
+
+    def note(self, text: str) -> None:
+        """Write `text` beside the answer."""
+        self._end_line()
+        self._write(self._err, text + "\n")
+
+    def document(self, document: object) -> None:
+        """Write one JSON document to standard output, as UTF-8 whatever the terminal speaks."""
+        data = msgspec.json.encode(document) + b"\n"
+        raw = getattr(self._out, "buffer", None)
+        if raw is None:
+            self._write(self._out, data.decode())
+            return
+        try:
+            self._out.flush()
+            raw.write(data)
+            raw.flush()
+        except OSError as error:
+            raise self._output_error(error) from error
+
+    def live(self, text: str) -> None:
+        """Replace the line at the foot of the terminal by `text`."""
+        self._write(self._err, f"\r{text[: self.width - 1].ljust(self.width - 1)}")
+        self._line_open = True
+
+    def _end_line(self) -> None:
+        if self._line_open:
+            self._line_open = False
+            self._write(self._err, "\n")
+
+    def error(self, info: ErrorInfo) -> None:
+        """Show an error; with `--json` the document goes to standard output."""
+        if self.json:
+            self.document(info)
+        self.note(self.error_text(info))
+
+    def error_text(self, info: ErrorInfo) -> str:
+        """Return an error in words, wrapped for the terminal."""
+        width = min(self.width, 100)
+        lines = _wrapped(self.styled(words.ERROR, "bad"), words.ERROR, plain(info.message), width)
+        lines += [f"  | {plain(line)}" for line in info.evidence[-_EVIDENCE_LINES:]]
+        if info.hint:
+            lines += _wrapped(self.styled(words.HINT, "good"), words.HINT, plain(info.hint), width)
+        lines.append(self.styled(words.code_line(info), "quiet"))
+        return "\n".join(lines)
+
+    def styled(self, text: str, style: str) -> str:
+        """Return `text` for standard error in a style, where that can be shown."""
+        if not (self.has_colour and self.err_is_terminal):
+            return text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+    async def ask(self, question: str, *, default: bool) -> bool:
+        """Return the person's answer; the end of input means no."""
+        self._end_line()
+        while True:
+            self._write(self._err, question)
+            answer = await self._answer()
+            if answer is None:
+                self._write(self._err, "\n")
+                return False
+            word = answer.strip().lower()
+            if not word:
+                return default
+            if word in words.YES_WORDS or word in words.NO_WORDS:
+                return word in words.YES_WORDS
+
+    async def _answer(self) -> str | None:
+        assert self._source is not None
+        descriptor = self._source.fileno()
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[str | None] = loop.create_future()
+
+        def settle(text: str | None) -> None:
+            if not answered.done():
+                answered.set_result(text)
+
+        # A daemon thread on the bare descriptor: the loop keeps reading events (and so keeps its
+        # hold on the service) while the person thinks, and Ctrl+C does not wait for the answer.
+        def read() -> None:
+            try:
+                data = os.read(descriptor, 4096)
+            except OSError:
+                data = b""
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+                loop.call_soon_threadsafe(settle, data.decode(errors="replace") if data else None)
+
+        threading.Thread(target=read, name="weir-answer", daemon=True).start()
+        return await answered
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError as error:
+            if stream is self._out:
+                raise self._output_error(error) from error
+            self._hush(stream)
+
+    def _output_error(self, error: OSError) -> Exception:
+        self._hush(self._out)
+        if error.errno in (errno.EPIPE, errno.EINVAL):  # EINVAL is what Windows says
+            return OutputClosed()
+        return HostLacks("output-not-written", words.output_failed(error.strerror or str(error)))
+
+    def _hush(self, stream: TextIO) -> None:
+        # What lies in the stream's buffer would be tried again, and fail again, at exit.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        except (OSError, ValueError):
+            return
+        finally:
+            os.close(nowhere)
+
+
+def _wrapped(shown_label: str, label: str, text: str, width: int) -> list[str]:
+    indent = " " * (len(label) + 1)
+    lines: list[str] = []
+    for paragraph in text.splitlines() or [""]:
+        lines += textwrap.wrap(
+            paragraph,
+            width - len(indent),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return [f"{shown_label} {lines[0]}", *(indent + line for line in lines[1:])]

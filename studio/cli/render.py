@@ -1,0 +1,413 @@
+"""Records to text, as pure functions: the live line, summaries, tables.
+
+Numbers become words in studio.domain.units; sentences come from studio.cli.words. Lines fit 80
+columns unless a value (an API key, an address) is longer by itself.
+"""
+
+import datetime
+import json
+import shlex
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from studio.cli import words
+from studio.domain.control import KeyInfo, PresetInfo, ProcessInfo, Status, UpResult
+from studio.domain.events import StageProgress, StageState
+from studio.domain.metrics import Tick
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.units import (
+    UNKNOWN,
+    bytes_text,
+    duration_text,
+    latency_text,
+    percent_text,
+    rate_text,
+    tokens_text,
+)
+
+READABLE_WIDTH = 80
+_SEPARATOR = " · "
+_GAP = "  "
+_LABEL_WIDTH = 12
+_ID_SHOWN = 12
+"""Digits of a runtime id that people see; its folder is named by the same."""
+
+
+# Stages of `weir up`
+
+
+def stage_title(progress: StageProgress) -> str:
+    """Return what a stage is called on screen."""
+    return progress.title or words.STAGES[progress.stage]
+
+
+def amount_text(value: float | None, unit: str | None) -> str:
+    """Return an amount in the unit that a stage counts in."""
+    match unit:
+        case "bytes":
+            return bytes_text(value)
+        case "s":
+            return duration_text(value)
+        case None:
+            return percent_text(value)
+        case _:
+            return UNKNOWN if value is None else f"{value:,.0f}"
+
+
+def stage_figures(progress: StageProgress) -> str:
+    """Return how far a stage is: `93.4 MiB of 585.0 MiB · 35.2 MiB/s`."""
+    unit = progress.unit
+    pieces: list[str] = []
+    if progress.done is not None and unit is not None:
+        done, total = amount_text(progress.done, unit), amount_text(progress.total, unit)
+        is_over = progress.state is not StageState.RUNNING
+        amount = done if is_over and progress.total is None else words.of_total(done, total)
+        pieces.append(amount if unit in ("bytes", "s") else words.counted(amount, unit))
+    if progress.state is StageState.RUNNING and progress.rate and unit == "bytes":
+        pieces.append(words.per_second(bytes_text(progress.rate)))
+    return _SEPARATOR.join(pieces)
+
+
+def stage_share(progress: StageProgress) -> float | None:
+    """Return how much of a stage is done, 0 to 1; None when that is not known."""
+    if progress.state in (StageState.DONE, StageState.SKIPPED):
+        return 1.0
+    if progress.done is None or not progress.total:
+        return None
+    return min(1.0, max(0.0, progress.done / progress.total))
+
+
+def stage_line(progress: StageProgress) -> str:
+    """Return one plain line about a stage, for output that is not a terminal."""
+    state = words.STAGE_STATES[progress.state]
+    pieces = [piece for piece in (state, stage_figures(progress), progress.note) if piece]
+    title = stage_title(progress)
+    return f"{title}: {_SEPARATOR.join(pieces)}" if pieces else title
+
+
+# The live line
+
+
+def live_line(engine: EngineSnapshot, tick: Tick | None, width: int = READABLE_WIDTH) -> str:
+    """Return the line that stands at the foot of `weir up`; drops the last pieces when narrow."""
+    if engine.state is not EngineState.READY:
+        return fitted([state_text(engine)], width)
+    tick = tick or Tick(at=0.0)
+    pool = tick.pool_tokens if tick.pool_tokens is not None else engine.pool_tokens
+    pieces = [
+        words.pool_piece(percent_text(tick.pool_used_share), tokens_text(pool)),
+        rate_text(tick.decode_tokens_per_s),
+        words.requests_piece(count_text(tick.running), count_text(tick.waiting)),
+        words.ttft_piece(latency_text(tick.ttft_s)),
+    ]
+    if tick.spill_bytes:
+        pieces.insert(1, words.spill_piece(bytes_text(tick.spill_bytes)))
+    return fitted(pieces, width)
+
+
+def fitted(pieces: Sequence[str], width: int) -> str:
+    """Return as many of `pieces` as fit, at least the first."""
+    kept = pieces[0]
+    for piece in pieces[1:]:
+        longer = kept + _SEPARATOR + piece
+        if len(longer) >= width:
+            break
+        kept = longer
+    return kept
+
+
+def count_text(count: int | None) -> str:
+    """Return a count with thousands separators."""
+    return UNKNOWN if count is None else f"{count:,}"
+
+
+def state_text(engine: EngineSnapshot) -> str:
+    """Return the engine's state in words, with the boot phase and the forecast."""
+    pieces = [words.STATES[engine.state]]
+    if engine.preset and engine.state is not EngineState.STOPPED:
+        pieces[0] += f": {engine.preset}"
+    if engine.state is EngineState.STARTING:
+        if engine.phase is not None:
+            pieces.append(words.PHASES[engine.phase])
+        if engine.elapsed_s is not None and engine.expected_boot_s is not None:
+            elapsed, expected = engine.elapsed_s, engine.expected_boot_s
+            pieces.append(words.forecast(duration_text(elapsed), duration_text(expected)))
+        elif engine.elapsed_s is not None:
+            pieces.append(duration_text(engine.elapsed_s))
+    if engine.state is EngineState.READY and engine.boot_s is not None:
+        pieces.append(words.booted(duration_text(engine.boot_s)))
+    if engine.restarts:
+        pieces.append(words.restarts_piece(engine.restarts))
+    return _SEPARATOR.join(pieces)
+
+
+# What `weir up` ends with
+
+
+def up_summary(result: UpResult) -> str:
+    """Return where clients connect, with the key when one was made, and snippets to paste."""
+    boot = None if result.boot_s is None else duration_text(result.boot_s)
+    head = (
+        words.serves_already(result.preset)
+        if result.already_running
+        else words.serves(result.preset, boot)
+    )
+    pairs = [
+        (words.LABEL_BASE_URL, result.base_url),
+        (words.LABEL_API_KEY, result.api_key or words.KEY_KNOWN),
+        *([("", words.KEY_SHOWN_ONCE)] if result.api_key else []),
+        (words.LABEL_MODEL, result.served_name),
+        (words.LABEL_POOL, tokens_text(result.pool_tokens)),
+        (words.LABEL_RUNTIME, words.runtime_text(result.runtime, result.runtime_id[:_ID_SHOWN])),
+    ]
+    key = result.api_key or words.KEY_PLACEHOLDER
+    return "\n".join(
+        [
+            head,
+            "",
+            labelled(pairs),
+            "",
+            words.WITH_CURL,
+            "",
+            curl_snippet(result.base_url, key, result.served_name),
+            "",
+            words.WITH_PYTHON,
+            "",
+            python_snippet(result.base_url, key, result.served_name),
+            "",
+        ]
+    )
+
+
+def curl_snippet(base_url: str, key: str, model: str) -> str:
+    """Return a shell command that streams one answer."""
+    body = json.dumps(
+        {
+            "model": model,
+            "stream": True,
+            "messages": [{"role": "user", "content": words.SAMPLE_QUESTION}],
+        },
+        ensure_ascii=False,
+    )
+    return " \\\n  ".join(
+        [
+            f"curl -N {shlex.quote(base_url + '/chat/completions')}",
+            f"-H {shlex.quote('Authorization: Bearer ' + key)}",
+            "-H 'Content-Type: application/json'",
+            f"-d {shlex.quote(body)}",
+        ]
+    )
+
+
+def python_snippet(base_url: str, key: str, model: str) -> str:
+    """Return a Python program that streams one answer with the openai client."""
+    return "\n".join(
+        [
+            "from openai import OpenAI",
+            "",
+            "client = OpenAI(",
+            f"    base_url={_literal(base_url)},",
+            f"    api_key={_literal(key)},",
+            ")",
+            "stream = client.chat.completions.create(",
+            f"    model={_literal(model)},",
+            f'    messages=[{{"role": "user", "content": {_literal(words.SAMPLE_QUESTION)}}}],',
+            "    stream=True,",
+            ")",
+            "for chunk in stream:",
+            '    print(chunk.choices[0].delta.content or "", end="", flush=True)',
+        ]
+    )
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+# weir status
+
+
+def status_text(status: Status, now: float) -> str:
+    """Return `weir status` for people."""
+    engine, tick, gateway = status.engine, status.tick or Tick(at=now), status.gateway
+    is_ready = engine.state is EngineState.READY
+    pairs = [(words.LABEL_ENGINE, state_text(engine))]
+    if engine.error is not None:
+        pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
+    pairs.append((words.LABEL_ADDRESS, gateway.base_url or words.GATEWAY_CLOSED))
+    if is_ready:
+        pairs += _ready_pairs(engine, tick, gateway.requests)
+    if engine.runtime and engine.runtime_id:
+        text = words.runtime_text(engine.runtime, engine.runtime_id[:_ID_SHOWN])
+        pairs.append((words.LABEL_RUNTIME, text))
+    if tick.memory_bytes is not None:
+        pairs.append(
+            (
+                words.LABEL_MEMORY,
+                words.memory_text(
+                    bytes_text(tick.engine_rss_bytes),
+                    bytes_text(tick.memory_used_bytes),
+                    bytes_text(tick.memory_bytes),
+                ),
+            )
+        )
+    for gpu in status.host.gpus if status.host else ():
+        used = None
+        if gpu.total_bytes is not None and gpu.free_bytes is not None:
+            used = gpu.total_bytes - gpu.free_bytes
+        amount = words.of_total(bytes_text(used), bytes_text(gpu.total_bytes))
+        pairs.append((words.LABEL_CARDS, f"{gpu.index}: {gpu.name}, {amount}"))
+    service = status.service
+    since = duration_text(max(0.0, now - service.started_at))
+    pairs += [
+        (words.LABEL_KEYS, words.keys_text(status.keys)),
+        (words.LABEL_SERVICE, words.service_text(service.version, service.pid, since)),
+        (words.LABEL_HOME, service.home),
+    ]
+    return labelled(pairs)
+
+
+def _ready_pairs(engine: EngineSnapshot, tick: Tick, requests: int) -> list[tuple[str, str]]:
+    pool = tick.pool_tokens if tick.pool_tokens is not None else engine.pool_tokens
+    share, total = percent_text(tick.pool_used_share), tokens_text(pool)
+    speed = [
+        words.decode_piece(rate_text(tick.decode_tokens_per_s)),
+        words.prefill_piece(rate_text(tick.prefill_tokens_per_s)),
+        words.ttft_piece(latency_text(tick.ttft_s)),
+    ]
+    asked = [
+        words.requests_piece(count_text(tick.running), count_text(tick.waiting)),
+        words.answered_piece(count_text(requests)),
+    ]
+    return [
+        (words.LABEL_MODEL, engine.served_name or UNKNOWN),
+        (words.LABEL_CONTEXT, words.context_text(tokens_text(engine.max_model_len))),
+        (words.LABEL_POOL, words.of_total(share, total)),
+        (words.LABEL_SPEED, _SEPARATOR.join(speed)),
+        (words.LABEL_REQUESTS, _SEPARATOR.join(asked)),
+    ]
+
+
+# Tables
+
+
+def labelled(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return lines of a label and a value; a label that repeats is shown once."""
+    lines: list[str] = []
+    last = None
+    for label, value in pairs:
+        shown = "" if label == last else label
+        lines.append(f"  {padded(shown, _LABEL_WIDTH)}{value}")
+        last = label
+    return "\n".join(lines)
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """Return rows in columns; the last column is cut at `width` (None: never)."""
+    sizes = [max(cells_of(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        line = _GAP.join(padded(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip()
+        lines.append(line if width is None else cut(line, width))
+    return "\n".join(lines)
+
+
+def cells_of(text: str) -> int:
+    """Return how many terminal columns `text` takes: two for each wide character."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF")
+        for one in text
+    )
+
+
+def padded(text: str, size: int) -> str:
+    """Return `text` filled up to `size` terminal columns."""
+    return text + " " * (size - cells_of(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text` in at most `width` terminal columns."""
+    if cells_of(text) <= width:
+        return text
+    kept = text
+    while cells_of(kept) > width - 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def presets_text(presets: Sequence[PresetInfo], width: int = READABLE_WIDTH) -> str:
+    """Return the presets with their verdict for this machine."""
+    if not presets:
+        return words.NO_PRESETS
+    indent = max(cells_of(one.id) for one in presets) + len(_GAP)
+    lines: list[str] = []
+    for one in presets:
+        label = one.id
+        for text in (one.title, one.expert, verdict_text(one), *one.reasons):
+            for line in textwrap.wrap(text, max(20, width - indent)):
+                lines.append(padded(label, indent) + line)
+                label = ""
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def verdict_text(preset: PresetInfo) -> str:
+    """Return whether a preset fits this machine, what it still has to fetch, and its licence."""
+    pieces = [words.FITS if preset.usable else words.FITS_NOT]
+    if preset.usable and preset.download_bytes is not None:
+        is_here = preset.download_bytes == 0
+        amount = bytes_text(preset.download_bytes)
+        pieces.append(words.NOTHING_TO_DOWNLOAD if is_here else words.to_download(amount))
+    return _SEPARATOR.join([*pieces, preset.licence])
+
+
+def processes_text(processes: Sequence[ProcessInfo], now: float, width: int | None) -> str:
+    """Return the Studio's processes, one a line."""
+    rows = [words.PROCESS_HEADINGS]
+    for one in processes:
+        age = None if one.started_at is None else max(0.0, now - one.started_at)
+        rows.append(
+            (
+                str(one.pid),
+                str(one.parent),
+                one.role,
+                bytes_text(one.rss_bytes),
+                duration_text(one.cpu_s),
+                duration_text(age),
+                one.command,
+            )
+        )
+    return table(rows, width)
+
+
+def keys_text(keys: Sequence[KeyInfo]) -> str:
+    """Return the keys with their usage, never the keys themselves."""
+    if not keys:
+        return words.NO_KEYS
+    rows = [words.KEY_HEADINGS]
+    for one in keys:
+        used = moment_text(one.last_used_at) if one.last_used_at else words.KEY_NEVER_USED
+        rows.append(
+            (
+                one.id,
+                one.name,
+                f"{one.prefix}…",
+                count_text(one.requests),
+                count_text(one.prompt_tokens + one.generated_tokens),
+                used,
+                words.KEY_REVOKED if one.revoked_at else words.KEY_WORKS,
+            )
+        )
+    return table(rows)
+
+
+def moment_text(iso: str) -> str:
+    """Return an ISO 8601 moment in local time, to the minute; anything else as it is."""
+    try:
+        moment = datetime.datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

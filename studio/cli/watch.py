@@ -1,0 +1,177 @@
+"""Follow the service's events while a command runs: stages first, then the live line.
+
+One task in a task group reads the stream; dropping it is what releases a held service.
+"""
+
+import asyncio
+import contextlib
+import dataclasses
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import TYPE_CHECKING, assert_never, cast
+
+from studio.cli import render, words
+from studio.cli.console import Console
+from studio.cli.progress import stages_for
+from studio.domain.errors import EngineFailed, StudioError, from_info
+from studio.domain.events import (
+    EngineChanged,
+    Event,
+    GatewayChanged,
+    KeysChanged,
+    LogAppended,
+    ServiceStopping,
+    StageProgress,
+    StageState,
+    Ticked,
+    UpFinished,
+)
+from studio.domain.metrics import Tick
+from studio.domain.server import EngineSnapshot, EngineState
+
+if TYPE_CHECKING:
+    from studio.control.client import ControlClient
+
+_OPENED_WITHIN_S = 10.0
+"""The service sends its present state at once; past this, the stream is of no help anyway."""
+_FINISHED_WITHIN_S = 0.5
+"""Answer and events travel on two connections; a missing last event must not hold up the answer."""
+_LINE_EVERY_S = 10.0
+"""Where the live line cannot replace itself, one is enough in this time."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """Why the stream of events is over; without either, it was cut off."""
+
+    reason: str | None = None
+    """What the service said when it went down."""
+    error: StudioError | None = None
+
+
+class Watch:
+    """What one terminal shows of the stream of events."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self.opened = asyncio.Event()
+        self._finished = asyncio.Event()
+        self._console = console
+        self._clock = clock
+        self._stages = stages_for(console)
+        self._early: list[StageProgress] = []
+        self._engine = EngineSnapshot()
+        self._tick: Tick | None = None
+        self._is_live = False
+        self._told: tuple[float, str] | None = None
+
+    async def follow(self, client: "ControlClient", *, hold: bool) -> Ending:
+        """Show events until there is nothing more to show; return why."""
+        stream = cast("AsyncGenerator[Event, None]", client.events(hold=hold))
+        try:
+            async with contextlib.aclosing(stream) as events:
+                async for event in events:
+                    if isinstance(event, ServiceStopping):
+                        return Ending(reason=event.reason)
+                    self.take(event)
+        except StudioError as error:
+            return Ending(error=error)
+        return Ending()
+
+    def take(self, event: Event) -> None:
+        """Show one event.
+
+        Raises: EngineFailed, after `go_live` only, when the engine was given up.
+        """
+        match event:
+            case StageProgress():
+                self._stage(event)
+            case EngineChanged():
+                self._engine_changed(event.engine)
+            case Ticked():
+                self._tick = event.tick
+                self._show_live()
+            case UpFinished():
+                self._finished.set()
+            case LogAppended() | GatewayChanged() | KeysChanged() | ServiceStopping():
+                pass
+            case _:
+                assert_never(event)
+
+    async def last_stages(self) -> None:
+        """Wait for the stages that were announced before the answer came."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._finished.wait(), _FINISHED_WITHIN_S)
+
+    def go_live(self) -> None:
+        """Show the live line from now on instead of stages."""
+        self.pause()
+        self._is_live = True
+
+    def pause(self) -> None:
+        """Leave the stages standing, so that words can be written below them."""
+        self._stages.close()
+
+    def _stage(self, progress: StageProgress) -> None:
+        if not self.opened.is_set():
+            self._early.append(progress)
+        elif not self._is_live:
+            self._stages.show(progress)
+
+    def _engine_changed(self, engine: EngineSnapshot) -> None:
+        self._engine = engine
+        if not self.opened.is_set():
+            self.opened.set()
+            # The stream begins with the stages of the last `up`: news only if that still runs.
+            if any(one.state is StageState.RUNNING for one in self._early):
+                for one in self._early:
+                    self._stages.show(one)
+        if not self._is_live:
+            return
+        self._show_live()
+        if engine.state is EngineState.FAILED:
+            raise from_info(engine.error) if engine.error else _died()
+
+    def _show_live(self) -> None:
+        if not self._is_live:
+            return
+        text = render.live_line(self._engine, self._tick, self._console.width)
+        if self._console.err_is_terminal:
+            self._console.live(text)
+            return
+        now = self._clock()
+        if self._told is None or (text != self._told[1] and now - self._told[0] >= _LINE_EVERY_S):
+            self._told = (now, text)
+            self._console.note(text)
+
+
+def _died() -> EngineFailed:
+    return EngineFailed("engine-failed", words.ENGINE_DIED, hint=words.HINT_LOGS)
+
+
+@contextlib.asynccontextmanager
+async def watching(
+    client: "ControlClient", watch: Watch, *, hold: bool
+) -> AsyncIterator["asyncio.Task[Ending]"]:
+    """Follow the events while inside; yield the task that ends when the stream does.
+
+    An error of the inside comes out by itself, not in a group.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            stream = group.create_task(watch.follow(client, hold=hold))
+            try:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(watch.opened.wait(), _OPENED_WITHIN_S)
+                yield stream
+            finally:
+                watch.pause()
+                stream.cancel()
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = errors
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

@@ -1,0 +1,455 @@
+"""Every sentence that the command line says, so that a catalogue can be laid under one module.
+
+Texts only: no layout, no decisions, no output. Functions where a sentence carries values, which
+come in as text that studio.domain.units has made.
+"""
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.events import Stage, StageState
+from studio.domain.server import BootPhase, EngineState
+
+# Help
+
+PROGRAM = "Serve a large model on this machine, and see pool, spill and tok/s."
+EPILOGUE = (
+    "`weir COMMAND --help` tells about one command. The Studio keeps everything it writes in one "
+    "folder; the variable WEIR_HOME moves it."
+)
+HEADING_OPTIONS = "Options"
+HEADING_ARGUMENTS = "Arguments"
+HEADING_COMMANDS = "Commands"
+
+COMMANDS: dict[str, str] = {
+    "up": "Serve a preset: set up what is missing, start the engine, show how it runs.",
+    "stop": "Stop the engine and give its memory back; the service stays.",
+    "restart": "Stop the engine and start it again with the same preset and settings.",
+    "switch": "Serve another preset; address and keys stay the same.",
+    "down": "End the engine and the service.",
+    "status": "Show what runs, where, and how full it is.",
+    "ps": "List the processes that belong to the Studio.",
+    "logs": "Show the log of the engine and the service.",
+    "presets": "List the presets and whether they fit this machine.",
+    "keys": "Make, list and revoke the API keys of chat clients.",
+    "service": "Run the service itself, for a service manager.",
+    "ui": "Open the window.",
+}
+KEY_COMMANDS: dict[str, str] = {
+    "create": "Make a key. It is shown once, then only its hash is kept.",
+    "list": "List all keys with their usage.",
+    "revoke": "Make a key useless from now on.",
+}
+SERVICE_COMMANDS: dict[str, str] = {
+    "run": "Run the service in this terminal until it is told to end.",
+}
+
+HELP_HELP = "Show this text and leave."
+HELP_VERSION = "Show the version and leave."
+HELP_JSON = "Print one JSON document on standard output; all else goes to standard error."
+HELP_JSON_UP = (
+    "Print one JSON object on standard output when it serves; all else goes to standard error. "
+    "Implies --detach."
+)
+HELP_PRESET = (
+    "What to serve; `weir presets` lists them. Left out: what ran last, else the best fit."
+)
+HELP_PRESET_SWITCH = "What to serve instead; `weir presets` lists them."
+HELP_SET = "Change one setting of the preset; may be given again."
+HELP_GPUS = "Use these cards only, for example 0,1."
+HELP_PORT = "Listen on this port and keep it for later starts."
+HELP_YES = "Agree to large downloads, and to the next free port when the port is taken."
+HELP_DETACH = "Return when the first token was generated; everything keeps running."
+HELP_FOLLOW = "Keep showing new lines until Ctrl+C."
+HELP_LINES = "How many of the newest lines to show (default: 200)."
+HELP_GREP = "Show only lines that contain this text; upper and lower case are the same."
+HELP_LEVEL = "Show only lines of this level or a more serious one."
+HELP_KEY_NAME = "What to call the key, for example the name of the client."
+HELP_KEY_REFERENCE = "The key's name or id, as `weir keys list` shows them."
+HELP_MAX_CONCURRENT = "How many requests the key may run at the same time."
+HELP_UNTIL_RELEASED = "End when the terminal or window that started it goes away."
+HELP_THEME = "Colours of the window (default: what was chosen last)."
+HELP_SMOKE = "Open, paint every page once, report and close."
+
+# Usage errors
+
+
+def unknown_command(found: str, near: str | None) -> str:
+    """Say that no such command exists."""
+    return f"There is no command `{found}`." + _near(near)
+
+
+def unknown_option(found: str, near: str | None) -> str:
+    """Say that no such option exists."""
+    return f"There is no option `{found}`." + _near(near)
+
+
+def misplaced_option(option: str, command: str) -> str:
+    """Say where an option belongs."""
+    return f"`{option}` belongs after `{command}`."
+
+
+def unexpected_argument(found: str) -> str:
+    """Say that a word has no meaning where it stands."""
+    return f"`{found}` has no meaning here."
+
+
+def _near(near: str | None) -> str:
+    return f" Did you mean `{near}`?" if near else ""
+
+
+def not_text(found: str) -> str:
+    """Say that a word holds bytes that are no text."""
+    return f"`{found}` holds bytes that are not text."
+
+
+def missing(names: str) -> str:
+    """Say that something has to follow."""
+    return f"Something is missing: {names}."
+
+
+def option_needs_value(option: str) -> str:
+    """Say that an option stands without its value."""
+    return f"`{option}` needs a value."
+
+
+def option_takes_no_value(option: str) -> str:
+    """Say that an option was given a value that it cannot take."""
+    return f"`{option}` takes no value."
+
+
+def bad_value(option: str, reason: str) -> str:
+    """Say what is wrong with an option's value."""
+    return f"{option}: {reason}"
+
+
+def not_one_of(found: str, choices: str) -> str:
+    """Say that a value is none of those allowed."""
+    return f"`{found}` is not one of {choices}."
+
+
+def not_a_setting(found: str) -> str:
+    """Say how `--set` is written."""
+    return f"a setting is written knob=value, found `{found}`."
+
+
+def not_cards(found: str) -> str:
+    """Say how `--gpus` is written."""
+    return f"cards are written as numbers with commas, for example 0,1; found `{found}`."
+
+
+def not_a_port(found: str) -> str:
+    """Say what a port may be."""
+    return f"a port is a whole number from 1 to 65535, found `{found}`."
+
+
+def not_a_count(found: str) -> str:
+    """Say what a count may be."""
+    return f"a whole number of 1 or more is expected, found `{found}`."
+
+
+def see_help(command: str) -> str:
+    """Point at the help text of a command."""
+    return f"`{command} --help` shows what is possible."
+
+
+# Errors
+
+ERROR = "error:"
+HINT = "hint:"
+INTERRUPTED = "Interrupted by Ctrl+C."
+NOT_RUNNING = "The Studio is not running."
+HINT_NOT_RUNNING = "`weir up` starts it."
+CONSENT_HINT = "Run it again with `--yes` to agree."
+
+
+def port_hint(free_port: int | None) -> str:
+    """Say how to use another port."""
+    if free_port is None:
+        return "Run it again with `--port N`, where N is a free port."
+    return f"Run it again with `--port {free_port}`, or with `--yes` to take the next free port."
+
+
+def versions_differ(reason: str) -> str:
+    """Say that the service speaks another version of the control API."""
+    return f"The service answered in a form that this version of `weir` does not know: {reason}."
+
+
+HINT_VERSIONS_DIFFER = "End the service with `weir down`, then start it again with `weir up`."
+
+
+def output_failed(reason: str) -> str:
+    """Say that standard output could not be written."""
+    return f"The output could not be written: {reason}."
+
+
+def code_line(info: ErrorInfo) -> str:
+    """Name the stable code of an error."""
+    return f"code: {info.code}"
+
+
+# Questions
+
+
+def ask_consent(message: str, download: str | None, disk: str | None) -> str:
+    """Ask for a large step."""
+    sizes = [f"{download} to download"] if download else []
+    sizes += [f"{disk} on disk"] if disk else []
+    return f"{message}{' ' if sizes else ''}{', '.join(sizes)}{'.' if sizes else ''} Go on? [y/N] "
+
+
+def ask_port(port: str, owner: str | None, free_port: int) -> str:
+    """Offer the next free port."""
+    holder = owner or "another program"
+    return f"Port {port} is taken by {holder}. Use port {free_port} from now on? [Y/n] "
+
+
+YES_WORDS = ("y", "yes")
+NO_WORDS = ("n", "no")
+
+# weir up
+
+STARTING_SERVICE = "Starting the service."
+STAGES: dict[Stage, str] = {
+    Stage.DETECT: "Look at this machine",
+    Stage.RUNTIME: "Runtime",
+    Stage.MODEL: "Model",
+    Stage.BOOT: "Engine",
+    Stage.GATEWAY: "Gateway",
+}
+STAGE_STATES: dict[StageState, str] = {
+    StageState.RUNNING: "",
+    StageState.DONE: "done",
+    StageState.SKIPPED: "ready before",
+    StageState.FAILED: "failed",
+}
+LABEL_BASE_URL = "Base URL"
+LABEL_API_KEY = "API key"
+LABEL_MODEL = "Model name"
+LABEL_POOL = "Pool"
+LABEL_RUNTIME = "Runtime"
+KEY_SHOWN_ONCE = "Shown this once only. Make another: weir keys create NAME"
+KEY_KNOWN = "The one you have. Make another: weir keys create NAME"
+KEY_PLACEHOLDER = "YOUR-API-KEY"
+WITH_CURL = "Try it with curl:"
+WITH_PYTHON = "Or from Python (pip install openai):"
+SAMPLE_QUESTION = "What is the capital of France?"
+KEEPS_RUNNING = "It keeps running. `weir status` shows it, `weir down` ends it."
+STOP_WITH_CTRL_C = "Ctrl+C stops what this command started."
+LEAVE_WITH_CTRL_C = "Ctrl+C leaves; it keeps running."
+STOPPING_ALL = "Stopping the engine and the service. Ctrl+C again leaves at once."
+STOPPING_ENGINE = "Stopping the engine. Ctrl+C again leaves at once."
+STOPPED_ALL = "Stopped: engine and service."
+STOPPED_ENGINE = (
+    "Stopped: the engine. The service ran before and keeps running; `weir down` ends it."
+)
+LEAVES_OPERATION = "The service goes on with it: `weir status` shows how far, `weir stop` stops it."
+
+
+def serves(preset: str, boot: str | None) -> str:
+    """Say that a preset was started."""
+    return f"{preset} is ready" + (f": first token after {boot}." if boot else ".")
+
+
+def serves_already(preset: str) -> str:
+    """Say that a preset was running before."""
+    return f"{preset} is already running."
+
+
+def left_running(preset: str | None, base_url: str | None) -> str:
+    """Say what goes on after leaving."""
+    name, place = preset or "The engine", f" at {base_url}" if base_url else ""
+    return f"Left running: {name}{place}. `weir down` ends it."
+
+
+SERVICE_ENDED = "The service has ended."
+ENGINE_DIED = "The engine has ended and could not be started again."
+HINT_LOGS = "`weir logs` shows its last words."
+
+
+def service_ended(reason: str) -> str:
+    """Say that the service went down while somebody watched."""
+    return f"The service has ended: {reason}."
+
+
+# The live line
+
+
+def pool_piece(share: str, total: str) -> str:
+    """Say how full the pool is."""
+    return f"pool {share} of {total}"
+
+
+def requests_piece(running: str, waiting: str) -> str:
+    """Say how many requests run and wait."""
+    return f"{running} running, {waiting} waiting"
+
+
+def prefill_piece(rate: str) -> str:
+    """Say how fast prompts are read."""
+    return f"prefill {rate}"
+
+
+def ttft_piece(latency: str) -> str:
+    """Say how long the first token takes."""
+    return f"TTFT {latency}"
+
+
+def spill_piece(amount: str) -> str:
+    """Say how much lies where it hurts."""
+    return f"spill {amount}"
+
+
+# States
+
+STATES: dict[EngineState, str] = {
+    EngineState.STOPPED: "Stopped",
+    EngineState.PREPARING: "Preparing",
+    EngineState.STARTING: "Starting",
+    EngineState.READY: "Ready",
+    EngineState.DRAINING: "Finishing open requests",
+    EngineState.STOPPING: "Stopping",
+    EngineState.FAILED: "Failed",
+    EngineState.BACKING_OFF: "Died; starts again soon",
+}
+PHASES: dict[BootPhase, str] = {
+    BootPhase.INTERPRETER: "loading Python",
+    BootPhase.CONFIG: "reading the configuration",
+    BootPhase.ENGINE: "starting the engine core",
+    BootPhase.WEIGHTS: "loading weights",
+    BootPhase.COMPILE: "compiling",
+    BootPhase.KV_CACHE: "sizing the KV cache",
+    BootPhase.GRAPHS: "capturing graphs",
+    BootPhase.WARM_UP: "warming up",
+    BootPhase.SERVER: "opening the server",
+    BootPhase.FIRST_TOKEN: "waiting for the first token",
+}
+
+# weir status
+
+LABEL_ENGINE = "Engine"
+LABEL_ADDRESS = "Address"
+LABEL_SPEED = "Speed"
+LABEL_REQUESTS = "Requests"
+LABEL_MEMORY = "Memory"
+LABEL_CONTEXT = "Context"
+LABEL_KEYS = "Keys"
+LABEL_SERVICE = "Service"
+LABEL_HOME = "Folder"
+LABEL_CARDS = "Cards"
+LABEL_ERROR = "Error"
+GATEWAY_CLOSED = "closed"
+
+
+def booted(boot: str) -> str:
+    """Say how long the boot took."""
+    return f"booted in {boot}"
+
+
+def forecast(elapsed: str, expected: str) -> str:
+    """Say how far a boot is against its forecast."""
+    return f"{elapsed} of about {expected}"
+
+
+def decode_piece(rate: str) -> str:
+    """Say how fast tokens are generated."""
+    return f"decode {rate}"
+
+
+def answered_piece(total: str) -> str:
+    """Say how many requests came since the gateway opened."""
+    return f"{total} since start"
+
+
+def memory_text(engine: str, used: str, total: str) -> str:
+    """Say where the host's memory went."""
+    return f"engine {engine}; machine {used} of {total}"
+
+
+def context_text(tokens: str) -> str:
+    """Say how long a conversation may be."""
+    return f"{tokens} at most for one conversation"
+
+
+def runtime_text(name: str, runtime_id: str) -> str:
+    """Name a runtime and its id."""
+    return f"{name} ({runtime_id})"
+
+
+def keys_text(count: int) -> str:
+    """Say how many keys work."""
+    return f"{count} in use" if count else "none: make one with `weir keys create NAME`"
+
+
+def service_text(version: str, pid: int, since: str) -> str:
+    """Name the service process."""
+    return f"version {version}, process {pid}, running for {since}"
+
+
+def restarts_piece(count: int) -> str:
+    """Say that the engine came back by itself."""
+    return f"restarted {count} times" if count > 1 else "restarted once"
+
+
+# Other commands
+
+ENGINE_STOPPED = "The engine is stopped. The service keeps running; `weir down` ends it."
+NOTHING_RUNS = "Nothing is running."
+DOWN_DONE = "Engine and service have ended."
+NO_LINES = "The log has no such lines."
+NO_KEYS = "There is no key. Make one with `weir keys create NAME`."
+NO_PRESETS = "There is no preset."
+PROCESS_HEADINGS = ("PID", "PARENT", "ROLE", "MEMORY", "CPU", "RUNNING", "COMMAND")
+KEY_HEADINGS = ("ID", "NAME", "KEY", "REQUESTS", "TOKENS", "LAST USED", "STATE")
+KEY_WORKS = "works"
+KEY_REVOKED = "revoked"
+KEY_NEVER_USED = "never"
+FITS = "fits"
+FITS_NOT = "does not fit"
+NOTHING_TO_DOWNLOAD = "all here"
+
+
+def key_made(name: str) -> str:
+    """Say that a key was made."""
+    return f"Key `{name}` was made. It is shown this once only:"
+
+
+def key_revoked(name: str) -> str:
+    """Say that a key no longer works."""
+    return f"Key `{name}` no longer works."
+
+
+def key_unknown(reference: str, near: str | None) -> tuple[str, str]:
+    """Say that no key has that name, and what to do."""
+    return (
+        f"No key is called `{reference}`.",
+        _near(near).strip() or "`weir keys list` shows all keys.",
+    )
+
+
+def key_revoked_before(reference: str) -> tuple[str, str]:
+    """Say that a key was revoked before, and what to do."""
+    return f"Key `{reference}` was revoked before.", "`weir keys list` shows all keys."
+
+
+def to_download(amount: str) -> str:
+    """Say what is still to fetch."""
+    return f"{amount} to download"
+
+
+def lines_left_out(count: int) -> str:
+    """Say that the log ran faster than it could be shown."""
+    return f"({count:,} lines left out)"
+
+
+def of_total(done: str, total: str) -> str:
+    """Say how far something is."""
+    return f"{done} of {total}"
+
+
+def counted(count: str, unit: str) -> str:
+    """Name a count with its unit."""
+    return f"{count} {unit}"
+
+
+def per_second(rate: str) -> str:
+    """Make a rate of an amount."""
+    return f"{rate}/s"

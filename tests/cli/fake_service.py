@@ -1,0 +1,349 @@
+"""A small service that speaks the control API over an in-memory transport.
+
+It keeps real state (engine, keys, port, log), so that what a command did can be asked afterwards.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+import httpx
+import msgspec
+
+from studio.control.client import PREFIX, ControlClient
+from studio.domain.control import (
+    GatewayInfo,
+    KeyInfo,
+    KeyRequest,
+    NewKey,
+    PresetInfo,
+    ProcessInfo,
+    ServiceInfo,
+    Status,
+    UpRequest,
+    UpResult,
+)
+from studio.domain.errors import NotFound, ServiceUnreachable, StudioError
+from studio.domain.events import (
+    EngineChanged,
+    Event,
+    GatewayChanged,
+    LogAppended,
+    ServiceStopping,
+    Stage,
+    StageProgress,
+    StageState,
+    Ticked,
+    UpFinished,
+)
+from studio.domain.metrics import LogLine, Tick
+from studio.domain.server import EngineSnapshot, EngineState
+
+KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
+STARTED_AT = 1_760_000_000.0
+
+TICK = Tick(
+    at=STARTED_AT + 60,
+    pool_tokens=46_592,
+    pool_used_tokens=1_397,
+    pool_used_share=0.03,
+    running=2,
+    waiting=0,
+    decode_tokens_per_s=131.6,
+    prefill_tokens_per_s=812.0,
+    ttft_s=0.174,
+)
+
+STAGES = (
+    StageProgress(stage=Stage.DETECT, state=StageState.DONE, title="Look at this machine"),
+    StageProgress(
+        stage=Stage.RUNTIME,
+        state=StageState.RUNNING,
+        title="Install the runtime",
+        note="Downloading torch",
+        done=97_936_998.0,
+        total=613_416_960.0,
+        unit="bytes",
+        rate=36_909_875.0,
+    ),
+    StageProgress(
+        stage=Stage.RUNTIME,
+        state=StageState.DONE,
+        title="Install the runtime",
+        done=613_416_960.0,
+        total=613_416_960.0,
+        unit="bytes",
+    ),
+    StageProgress(stage=Stage.MODEL, state=StageState.SKIPPED, title="Get the model"),
+    StageProgress(
+        stage=Stage.BOOT,
+        state=StageState.RUNNING,
+        title="Start the engine",
+        note="loading weights",
+        done=12.0,
+        total=50.0,
+        unit="s",
+    ),
+    StageProgress(
+        stage=Stage.BOOT, state=StageState.DONE, title="Start the engine", done=50.2, unit="s"
+    ),
+    StageProgress(stage=Stage.GATEWAY, state=StageState.DONE, title="Open the gateway"),
+)
+
+
+PROCESSES = [
+    ProcessInfo(pid=4241, parent=1, role="service", command="weir service run"),
+    ProcessInfo(
+        pid=4242,
+        parent=4241,
+        role="engine",
+        command="python -m vllm serve /models/smollm2 --uds /run/engine.sock",
+        rss_bytes=1 << 30,
+        cpu_s=61.0,
+        started_at=STARTED_AT,
+    ),
+]
+
+
+def ready(preset: str = "cpu-demo") -> EngineSnapshot:
+    """Return an engine that serves."""
+    return EngineSnapshot(
+        state=EngineState.READY,
+        preset=preset,
+        served_name="smollm2",
+        runtime="cpu-vllm-0.32.0",
+        runtime_id="3f9a0c51b7d2e8644a1b",
+        pid=4242,
+        boot_s=50.2,
+        pool_tokens=46_592,
+        max_model_len=2048,
+    )
+
+
+@dataclasses.dataclass
+class FakeService:
+    """One service; `up_errors` are raised by the next calls of `up`, one each."""
+
+    engine: EngineSnapshot = dataclasses.field(default_factory=EngineSnapshot)
+    up_errors: list[StudioError] = dataclasses.field(default_factory=list)
+    up_hangs: bool = False
+    presets: list[PresetInfo] = dataclasses.field(default_factory=list)
+    lines: list[LogLine] = dataclasses.field(default_factory=list)
+    port: int = 18020
+    is_running: bool = True
+    holders: int = 0
+    keys: list[KeyInfo] = dataclasses.field(default_factory=list)
+    calls: list[str] = dataclasses.field(default_factory=list)
+    requests: list[UpRequest] = dataclasses.field(default_factory=list)
+    watchers: list["asyncio.Queue[Event | None]"] = dataclasses.field(default_factory=list)
+    after_up: Callable[["FakeService"], None] | None = None
+    after_watch: Callable[["FakeService"], None] | None = None
+    junk_answers: bool = False
+
+    # What a test drives
+
+    def announce(self, *events: Event) -> None:
+        """Send events to everyone who watches."""
+        for queue in self.watchers:
+            for event in events:
+                queue.put_nowait(event)
+
+    def end_streams(self, reason: str | None = "told to end") -> None:
+        """End every stream, with a reason as a service that goes down says it."""
+        if reason is not None:
+            self.announce(ServiceStopping(reason=reason))
+        for queue in self.watchers:
+            queue.put_nowait(None)
+
+    def append_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
+        """Write lines and announce those that a batch has room for."""
+        new = tuple(lines)
+        self.lines += new
+        self.announce(LogAppended(lines=new[dropped:], dropped=dropped))
+
+    def client(self) -> ControlClient:
+        """Return a client of this service."""
+        return ControlClient(
+            "http://127.0.0.1", "token", transport=httpx.MockTransport(self.handle)
+        )
+
+    # The control API
+
+    async def handle(self, request: httpx.Request) -> httpx.Response:
+        """Answer one request."""
+        path = request.url.path.removeprefix(PREFIX)
+        self.calls.append(f"{request.method} {path}")
+        if not self.is_running:
+            raise httpx.ConnectError("connection refused")
+        if self.junk_answers:
+            return httpx.Response(200, json={"schema": "from the future"})
+        try:
+            if path == "/events":
+                holds = "hold" in dict(request.url.params)
+                return httpx.Response(200, content=self._stream(holds=holds))
+            return httpx.Response(
+                200, content=msgspec.json.encode(await self._answer(path, request))
+            )
+        except StudioError as error:
+            return httpx.Response(409, content=msgspec.json.encode(error.info))
+
+    async def _answer(self, path: str, request: httpx.Request) -> object:
+        match [request.method, *path.strip("/").split("/")]:
+            case ["POST", "up" | "switch"]:
+                return await self._up(msgspec.json.decode(request.content, type=UpRequest))
+            case ["POST", "restart"]:
+                return await self._up(UpRequest(preset=self.engine.preset), again=True)
+            case ["POST", "stop"]:
+                self._change(EngineSnapshot())
+                return self.status()
+            case ["POST", "down"]:
+                self.end_streams()
+                self.is_running = False
+                return {"down": True}
+            case ["POST", "keys"]:
+                return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
+            case ["POST", "keys", key_id, "revoke"]:
+                return self._revoke_key(key_id)
+        return self._read(path, request.url.params)
+
+    def _read(self, path: str, query: httpx.QueryParams) -> object:
+        after, count = int(query.get("after", -1)), int(query.get("lines", 200))
+        readers: dict[str, Callable[[], object]] = {
+            "/status": self.status,
+            "/presets": lambda: self.presets,
+            "/ps": lambda: PROCESSES,
+            "/keys": lambda: self.keys,
+            "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
+        }
+        if path not in readers:
+            raise NotFound("route-unknown", f"There is no {path}.")
+        return readers[path]()
+
+    async def _up(self, request: UpRequest, *, again: bool = False) -> UpResult:
+        self.requests.append(request)
+        if self.up_errors:
+            raise self.up_errors.pop(0)
+        is_same = request.preset in (None, self.engine.preset)
+        already = self.engine.state is EngineState.READY and is_same and not again
+        if request.port is not None:
+            self.port = request.port
+        if not already:
+            self._change(EngineSnapshot(state=EngineState.STARTING, preset="cpu-demo"))
+            self.announce(*STAGES)
+        if self.up_hangs:
+            await asyncio.Event().wait()
+        if not already:
+            self._change(ready(request.preset or "cpu-demo"))
+            self.announce(UpFinished(preset=self.engine.preset or ""))
+        makes_key = not self.keys
+        if makes_key:
+            self._create_key(KeyRequest(name="default"))
+        if self.after_up is not None:
+            self.after_up(self)
+        return UpResult(
+            base_url=self.base_url,
+            api_key=KEY if makes_key else None,
+            preset=self.engine.preset or "",
+            served_name="smollm2",
+            runtime="cpu-vllm-0.32.0",
+            runtime_id="3f9a0c51b7d2e8644a1b",
+            pool_tokens=46_592,
+            boot_s=50.2,
+            already_running=already,
+        )
+
+    def _change(self, engine: EngineSnapshot) -> None:
+        self.engine = engine
+        self.announce(EngineChanged(engine=engine))
+
+    @property
+    def base_url(self) -> str:
+        """Where clients connect."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def status(self) -> Status:
+        """Return one instant of everything."""
+        serves = self.engine.state is EngineState.READY
+        return Status(
+            service=ServiceInfo(
+                version="0.1.0", pid=4241, started_at=STARTED_AT, home="/home/ada/weir-studio"
+            ),
+            engine=self.engine,
+            gateway=GatewayInfo(base_url=self.base_url if serves else None, port=self.port),
+            tick=TICK if serves else None,
+            keys=sum(key.revoked_at is None for key in self.keys),
+        )
+
+    async def _stream(self, *, holds: bool) -> AsyncIterator[bytes]:
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue.put_nowait(EngineChanged(engine=self.engine))
+        queue.put_nowait(GatewayChanged())
+        self.watchers.append(queue)
+        self.holders += holds
+        try:
+            if self.after_watch is not None:
+                self.after_watch(self)
+            while (event := await queue.get()) is not None:
+                yield b"data: " + msgspec.json.encode(event) + b"\n\n"
+        finally:
+            self.holders -= holds
+            self.watchers.remove(queue)
+
+    def _create_key(self, request: KeyRequest) -> NewKey:
+        info = KeyInfo(
+            id=f"key{len(self.keys) + 1}",
+            name=request.name,
+            prefix="sk-weir-0123",
+            created_at="2026-11-29T10:00:00+00:00",
+            max_concurrent=request.max_concurrent,
+        )
+        self.keys.append(info)
+        return NewKey(info=info, key=KEY)
+
+    def _revoke_key(self, key_id: str) -> KeyInfo:
+        for index, key in enumerate(self.keys):
+            if key.id == key_id:
+                revoked = msgspec.structs.replace(key, revoked_at="2026-11-29T11:00:00+00:00")
+                self.keys[index] = revoked
+                return revoked
+        raise NotFound("key-unknown", f"No key has the id {key_id}.")
+
+
+@dataclasses.dataclass
+class FakeConnector:
+    """Reaches `service`; `started` counts how often one had to be started."""
+
+    service: FakeService
+    is_running: bool = True
+    started: list[bool] = dataclasses.field(default_factory=list)
+    offline_used: int = 0
+    ran: list[tuple[str, object]] = dataclasses.field(default_factory=list)
+
+    async def connect(self, *, start: bool, hold: bool) -> ControlClient:
+        """Return a client, after starting the service when asked to."""
+        if not (self.is_running and self.service.is_running):
+            if not start:
+                raise ServiceUnreachable("service-not-running", "No service runs.")
+            self.started.append(hold)
+            self.is_running = self.service.is_running = True
+        return self.service.client()
+
+    def offline(self) -> ControlClient:
+        """Return a client that needs no running service."""
+        self.offline_used += 1
+        return self.service.client()
+
+    def service_run(self, *, until_released: bool) -> int:
+        """Note that the service was to run."""
+        self.ran.append(("service", until_released))
+        return 0
+
+    def ui(self, argv: Sequence[str]) -> int:
+        """Note that the window was to open."""
+        self.ran.append(("ui", list(argv)))
+        return 0
+
+
+def ticked(**changes: float) -> Ticked:
+    """Return a tick event with `changes`."""
+    return Ticked(tick=msgspec.structs.replace(TICK, **changes))
