@@ -50,8 +50,10 @@ class Meter:
         self._note = note
         self._send_if_due()
 
-    def reach(self, done: float) -> None:
+    def reach(self, done: float, *, total: float | None = None) -> None:
         """Say how far the part is; a smaller number than before is ignored."""
+        if total is not None:
+            self._total = total
         if self._done is not None and done < self._done:
             return
         self._done = done

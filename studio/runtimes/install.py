@@ -4,14 +4,11 @@ Every step can be run again, and a step that is in the journal is not. `runtime.
 last: a folder without it is unfinished, whatever else it holds. Killed anywhere, run it again.
 """
 
-import asyncio
 import datetime
 import enum
 import functools
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -23,6 +20,7 @@ from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
+from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.packages import install_packages, site_packages, write_alias
@@ -30,8 +28,6 @@ from studio.runtimes.packages import install_packages, site_packages, write_alia
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
 _MIN_FREE_BYTES = 200_000_000
-
-T = TypeVar("T")
 
 
 class Step(enum.StrEnum):
@@ -111,7 +107,7 @@ async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> 
             return found
         chosen = await choose(recipe, paths, meter)
         installed = await _Installation(recipe, paths, meter, chosen).run()
-        await _in_thread(functools.partial(_remove_unfinished, home))
+        await in_thread(functools.partial(_remove_unfinished, home))
         return installed
 
 
@@ -159,7 +155,7 @@ class _Installation:
         if self._folder.exists():
             self._meter.begin("Looking at what is here already")
             for place in (self._folder, self._uv_cache):
-                needed -= await _in_thread(functools.partial(folder_bytes, place))
+                needed -= await in_thread(functools.partial(folder_bytes, place))
             needed = max(needed, min(_MIN_FREE_BYTES, self._recipe.needs.disk_bytes))
         require_space(self._paths.home, needed, self._recipe.title)
 
@@ -172,9 +168,9 @@ class _Installation:
         partial = self._folder / "python.partial"
         self._meter.begin(f"Setting up {self._chosen.words}")
         for old in (target, partial):
-            await _in_thread(functools.partial(_remove, old))
+            await in_thread(functools.partial(_remove, old))
         if self._chosen.archive is not None:
-            await _in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
+            await in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
             self._move_into_place(partial, target)
         else:
             assert self._chosen.executable is not None
@@ -251,7 +247,7 @@ class _Installation:
             interpreter=self._chosen.words,
             interpreter_build=self._chosen.build,
             lock_digest=self._lock_digest,
-            bytes=await _in_thread(functools.partial(folder_bytes, self._folder)),
+            bytes=await in_thread(functools.partial(folder_bytes, self._folder)),
             installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
         write_json(self._folder / folders.RECORD_FILE, record)
@@ -303,16 +299,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     except OSError as error:
         raise from_os_error(error, path) from error
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """Run blocking work in a thread; a cancelled caller waits for its end.
-
-    Otherwise the thread would go on writing after the lock is gone.
-    """
-    future = asyncio.get_running_loop().run_in_executor(None, work)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        await asyncio.wait({future})
-        raise
