@@ -25,6 +25,12 @@ _LEVEL = re.compile(
     r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
     r"(?:(DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::| \d\d-\d\d )|\[?([IWEF])\d{4} \d\d:)"
 )
+_HEADER = re.compile(
+    r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
+    r"(?:(DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\s]+\] ?"
+    r"|(DEBUG|INFO|WARNING|ERROR|CRITICAL): {1,5})?"
+    r"(?:\[(?!shutdown)[a-z_]+\] (?=[A-Z]))?"  # `[backbone]`: which part of a model is being compiled
+)
 _PYTHON_WARNING = re.compile(r"\S+\.py:\d+: \w*Warning: ")
 _LEVELS = {
     "DEBUG": "debug",
@@ -59,6 +65,15 @@ def level_of(line: str) -> str:
     if "Warning: " in line and _PYTHON_WARNING.match(line) is not None:
         return "warning"
     return "none"
+
+
+def split_header(line: str) -> tuple[str, str]:
+    """Return a line's level and its message, without process, time and source position."""
+    match = _HEADER.match(line)
+    if match is None or match.end() == 0:
+        return "none", line
+    name = match[1] or match[2]
+    return (_LEVELS[name] if name else "none"), line[match.end() :]
 
 
 def clean(text: str) -> str:

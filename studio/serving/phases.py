@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from studio.domain.server import BootPhase
+from studio.serving.log_text import split_header
 
 Facts = Mapping[str, int | float | str]
 
@@ -47,25 +48,12 @@ def read(line: str) -> Sign | None:
     """Return what `line` says about the boot, or None."""
     for needle, rules in _GATE:
         if needle in line:
-            message = line[_header_end(line) :]
+            _level, message = split_header(line)
             for rule in rules:
                 match = rule.pattern.match(message)
                 if match is not None:
                     return rule.sign(match)
     return None
-
-
-_HEADER = re.compile(
-    r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
-    r"(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\s]+\] ?"
-    r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL): {1,5})?"
-    r"(?:\[[a-z_]+\] )?"
-)
-
-
-def _header_end(line: str) -> int:
-    match = _HEADER.match(line)
-    return match.end() if match is not None else 0
 
 
 Value = Callable[[str], int | float | str]
