@@ -9,11 +9,13 @@ first boot does not prove better.
 import importlib.metadata
 import importlib.util
 import json
+import os
 import pathlib
 import platform
 import sys
 import sysconfig
 
+TAG = f".{sys.implementation.cache_tag}.pyc"
 STANDARD = ("ssl", "sqlite3", "pyexpat", "ctypes", "zlib", "lzma", "bz2", "fcntl", "venv")
 
 
@@ -32,6 +34,19 @@ def is_importable(name):
     except ImportError:
         return False
     return True
+
+
+def bytecode_share(folder):
+    """Return how many of the sources under `folder` have bytecode beside them, 0 to 1.
+
+    Some never will: templates and files in the syntax of other versions.
+    """
+    sources = compiled = 0
+    for _root, _folders, names in os.walk(folder):
+        for name in names:
+            sources += name.endswith(".py")
+            compiled += name.endswith(TAG)
+    return compiled / sources if sources else 1.0
 
 
 def main():
@@ -55,6 +70,7 @@ def main():
             for name, spec in specs.items()
             if spec is not None and spec.cached and not pathlib.Path(spec.cached).is_file()
         ),
+        "bytecode_share": bytecode_share(sysconfig.get_path("purelib")) if asked else None,
         "versions": {name: version(name) for name in asked.get("versions", ())},
     }
     print(json.dumps(answer))

@@ -112,7 +112,6 @@ def uv_settings(
     environ: Mapping[str, str] = os.environ,
     *,
     extra_indexes: Iterable[str] = (),
-    wheel_folders: Iterable[Path] = (),
 ) -> tuple[list[str], dict[str, str]]:
     """Return uv's arguments and variables for `sources` and for places of our own.
 
@@ -135,8 +134,6 @@ def uv_settings(
         variables["UV_EXTRA_INDEX_URL"] = " ".join(indexes)
     if sources.no_index and "UV_NO_INDEX" not in variables:
         arguments.append("--no-index")
-    for folder in wheel_folders:
-        arguments += ["--find-links", str(folder)]
     if "UV_FIND_LINKS" not in variables:
         arguments += _find_links(sources, variables)
     for host in sources.trusted_hosts if "UV_INSECURE_HOST" not in variables else ():

@@ -21,12 +21,17 @@ _EVIDENCE_LINES = 16
 _FULL = re.compile(r"os error (28|122)\b|No space left|Disk quota")
 _REFUSED = re.compile(r"os error (13|30)\b|Permission denied|Read-only file system")
 _HASH = re.compile(r"Hash mismatch for `([^`]+)`")
+_BROKEN = re.compile(r"Failed to (?:download|read|extract|install)[^`]*`([^`]+)`")
+_BROKEN_CAUSE = re.compile(r"Invalid zip|[Uu]nexpected (?:end of file|EOF)|central directory")
 _UNREACHABLE = re.compile(
     r"error sending request|Failed to fetch|client error|dns error|timed out|operation timed out"
     r"|was not found in|no version of|network was disabled|status (client|server) error"
-    r"|no wheels? with a matching|Network is unreachable|connection closed|error decoding"
+    r"|no wheels? with a matching|response body|Network is unreachable|connection closed"
+    r"|error decoding"
 )
-_NAME = re.compile(r"(?:there is no version of |[Bb]ecause |`)([A-Za-z0-9._-]+)(?:==| was not)")
+_NAME = re.compile(r"(?:there is no version of |[Bb]ecause )([A-Za-z0-9._-]+)(?:==| was not)")
+_PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
+_WHEEL_PARTS = 5
 
 
 class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,39 +94,71 @@ async def install(
 ) -> None:
     """Install exactly what the requirements say.
 
+    No index is asked when the wheel folders hold every pin, and where the network fails, what lies
+    in the cache and the folders is tried alone.
+
     Raises: NetworkFailure (`packages-unreachable`), Damaged (`package-hash`), HostLacks
     (`disk-full`, `not-writable`, `packages-failed`).
     """
-    settings, variables = pip_config.uv_settings(
-        pip_config.read_sources(), extra_indexes=request.extra_indexes
-    )
-    target = ["--target", str(request.target)] if request.target is not None else []
-    bytecode = ["--compile-bytecode"] if request.compile_bytecode else []
-    result = await process.run(
-        [
-            *(binary(), "pip", "install", "--python", str(request.python)),
-            *("--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-progress"),
-            *("--link-mode", "hardlink", "--color", "never"),
-            *(*bytecode, *target, *settings, "-r", str(request.requirements)),
-        ],
-        env=_environment(request.cache, variables),
-        cwd=request.requirements.parent,
-        timeout_s=_INSTALL_TIMEOUT_S,
-        on_line=on_line,
-        on_tick=on_tick,
-    )
-    if result.exit_code != 0:
-        raise explain(result, request)
+    sources = pip_config.read_sources()
+    arguments, variables = pip_config.uv_settings(sources, extra_indexes=request.extra_indexes)
+    if holds_all(sources.folders, request.requirements):
+        arguments.append("--offline")
+    command = [*_command(request), *arguments, "-r", str(request.requirements)]
+
+    async def attempt(*more: str) -> process.RunResult:
+        return await process.run(
+            [*command, *more],
+            env=_environment(request.cache, variables),
+            cwd=request.requirements.parent,
+            timeout_s=_INSTALL_TIMEOUT_S,
+            on_line=on_line,
+            on_tick=on_tick,
+        )
+
+    result = await attempt()
+    if result.exit_code == 0:
+        return
+    failure = explain(result, request)
+    is_worth_a_try = isinstance(failure, NetworkFailure) and "--offline" not in command
+    if is_worth_a_try and (await attempt("--offline")).exit_code == 0:
+        return
+    raise failure
+
+
+def _command(request: PackageRequest) -> list[str]:
+    return [
+        *(binary(), "pip", "install", "--python", str(request.python)),
+        *("--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-progress"),
+        *("--link-mode", "hardlink", "--color", "never"),
+        *(["--compile-bytecode"] if request.compile_bytecode else []),
+        *(["--target", str(request.target)] if request.target is not None else []),
+    ]
 
 
 def holds_wheel(folders: Iterable[Path], package: str) -> bool:
     """Tell whether one of the wheel folders holds a wheel of `package`, in any version."""
-    stem = re.sub(r"[-_.]+", "_", package).lower()
-    return any(
-        re.sub(r"[-_.]+", "_", name.name.split("-")[0]).lower() == stem
-        for folder in folders
-        for name in folder.glob("*.whl")
-    )
+    return any(name == _plain(package) for name, _version in _wheels(folders))
+
+
+def holds_all(folders: Iterable[Path], requirements: Path) -> bool:
+    """Tell whether the wheel folders hold a wheel for every pin of a requirements file."""
+    here = _wheels(folders)
+    pins = {
+        (_plain(found[1]), _plain(found[2]))
+        for found in _PIN.finditer(requirements.read_text("utf-8"))
+    }
+    return bool(pins) and pins <= here
+
+
+def _wheels(folders: Iterable[Path]) -> set[tuple[str, str]]:
+    """Return name and version of every wheel in `folders`, in comparable form."""
+    parts = (path.name.split("-") for folder in folders for path in folder.glob("*.whl"))
+    return {(_plain(part[0]), _plain(part[1])) for part in parts if len(part) >= _WHEEL_PARTS}
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[-_.+]+", "-", text).lower()
 
 
 def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
@@ -131,15 +168,13 @@ def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
     if _FULL.search(text):
         return _disk_full(request.cache, result.tail)
     if damaged := _HASH.search(text):
-        return Damaged(
-            "package-hash",
-            f"{damaged[1]} is not the file that the lock names: its sha256 differs.",
-            hint="Remove that file from the wheel folder or mirror it came from, then run it "
-            "again; if it came from an index, the index serves another file under this name.",
-            evidence=evidence,
+        return _wrong_bytes(
+            f"{damaged[1]} is not the file that the lock names: its sha256 differs", evidence
         )
     if result.timed_out or _UNREACHABLE.search(text):
         return _unreachable(request, text, evidence)
+    if (broken := _BROKEN.search(text)) and _BROKEN_CAUSE.search(text):
+        return _wrong_bytes(f"The wheel of {broken[1]} is not whole", evidence)
     if _REFUSED.search(text):
         return HostLacks(
             "not-writable",
@@ -156,16 +191,27 @@ def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
     )
 
 
+def _wrong_bytes(sentence: str, evidence: tuple[str, ...]) -> Damaged:
+    return Damaged(
+        "package-hash",
+        f"{sentence}.",
+        hint="Remove that file from the wheel folder or mirror it came from, then run it again; "
+        "if it came from an index, the index serves another file under this name.",
+        evidence=evidence,
+    )
+
+
 def _unreachable(request: PackageRequest, text: str, evidence: tuple[str, ...]) -> NetworkFailure:
     named = _NAME.search(text)
     missing = f"; {named[1]} was the first one missing" if named else ""
+    indexes = "".join(f"--extra-index-url {url} " for url in request.extra_indexes)
     return NetworkFailure(
         "packages-unreachable",
         f"{request.what} cannot be fetched from the configured package sources{missing}.",
         hint=(
             "On a machine with network and the same Python series run: "
             f"python3 -m pip download --no-deps --require-hashes --only-binary :all: "
-            f"-d wheels -r {request.requirements}. Bring the folder `wheels` here, set "
+            f"{indexes}-d wheels -r {request.requirements}. Bring the folder `wheels` here, set "
             "PIP_FIND_LINKS to its path, and run it again (docs/user/offline.md)."
         ),
         evidence=evidence,

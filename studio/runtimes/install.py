@@ -15,7 +15,8 @@ import msgspec
 from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
 from studio.domain.events import Stage
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
-from studio.host import archive, tools, uv
+from studio.domain.units import percent_text
+from studio.host import archive, process, tools, uv
 from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
 from studio.host.meter import Meter, Report
@@ -27,6 +28,9 @@ from studio.runtimes.packages import install_packages, site_packages, write_alia
 
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
+_COMPILE_TIMEOUT_S = 600.0
+_MIN_BYTECODE_SHARE = 0.9
+"""Without bytecode every boot takes twice as long; some files can never be compiled."""
 _MIN_FREE_BYTES = 200_000_000
 
 
@@ -56,6 +60,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     lacking: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     uncompiled: tuple[str, ...] = ()
+    bytecode_share: float | None = None
     versions: dict[str, str | None] = {}
 
 
@@ -79,6 +84,10 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
     except StudioError as error:
         meter.fail(error.message)
         raise
+    except OSError as error:
+        failure = from_os_error(error, _place(error, paths.runtimes / recipe.name))
+        meter.fail(failure.message)
+        raise failure from error
     return found
 
 
@@ -91,10 +100,7 @@ def download_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
 
 async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> InstalledRuntime:
     home = folders.named_folder(paths, recipe.name)
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, home) from error
+    home.mkdir(parents=True, exist_ok=True)
     with exclusive(home / "install.lock") as is_ours:
         if not is_ours:
             raise Busy(
@@ -172,6 +178,7 @@ class _Installation:
         if self._chosen.archive is not None:
             await in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
             self._move_into_place(partial, target)
+            await self._compile_standard_library(target)
         else:
             assert self._chosen.executable is not None
             await uv.make_venv(self._chosen.executable, target, cache=self._uv_cache)
@@ -185,11 +192,20 @@ class _Installation:
                 f"{self._chosen.archive} holds no {folders.PYTHON}.",
                 hint="Remove the file and run it again.",
             )
-        try:
-            unpacked.rename(target)
-            partial.rmdir()
-        except OSError as error:
-            raise from_os_error(error, target) from error
+        unpacked.rename(target)
+        partial.rmdir()
+
+    async def _compile_standard_library(self, python: Path) -> None:
+        """Compile what an archive ships as source only; a runtime is not written to later on."""
+        library = next((python / "lib").glob("python3.*"), None)
+        if library is None or any((library / "__pycache__").glob("*.pyc")):
+            return
+        self._meter.begin("Compiling the standard library")
+        await process.run(
+            [str(self._python), *("-I", "-m", "compileall", "-q", "-j", "0"), str(library)],
+            env=process.helper_environment(),
+            timeout_s=_COMPILE_TIMEOUT_S,
+        )
 
     async def _install_packages(self) -> None:
         assert self._recipe.packages is not None
@@ -256,6 +272,11 @@ class _Installation:
         return record
 
 
+def _place(error: OSError, otherwise: Path) -> Path:
+    """Return the file that an error of the operating system is about."""
+    return Path(error.filename) if isinstance(error.filename, str) else otherwise
+
+
 def probe_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
     """Return in words where the runtime differs from its recipe."""
     faults = [f"{name} is missing" for name in answer.missing]
@@ -266,6 +287,8 @@ def probe_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
     ]
     faults += [f"the standard module {name} does not load" for name in _vital(answer.lacking)]
     faults += [f"{name} has no bytecode" for name in answer.uncompiled]
+    if answer.bytecode_share is not None and answer.bytecode_share < _MIN_BYTECODE_SHARE:
+        faults.append(f"only {percent_text(answer.bytecode_share)} of its sources have bytecode")
     if not answer.version.startswith(f"{recipe.interpreter.series}."):
         faults.append(f"Python is {answer.version}, expected {recipe.interpreter.series}")
     return faults
@@ -293,9 +316,5 @@ def _remove_unfinished(home: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if not path.exists():
-        return
-    try:
+    if path.exists():
         shutil.rmtree(path)
-    except OSError as error:
-        raise from_os_error(error, path) from error
