@@ -141,6 +141,8 @@ class Upstream:
         self.socket_path = socket_path
         self.host = host
         self.port = port
+        authority = "localhost" if socket_path is not None else f"{host}:{port}"
+        self._host_line = f"host: {authority}".encode("ascii")
         self._max_idle = max_idle
         self._idle: list[_Connection] = []
         self._is_closed = False
@@ -159,7 +161,7 @@ class Upstream:
         self, method: str, target: str, headers: Headers, body: bytes | None, sink: Sink
     ) -> Call:
         """Return a request that is not sent yet; Host and Content-Length are added here."""
-        lines = [f"{method} {target} HTTP/1.1".encode("ascii"), b"host: engine"]
+        lines = [f"{method} {target} HTTP/1.1".encode("ascii"), self._host_line]
         lines += [name + b": " + value for name, value in headers]
         if body is not None:
             lines.append(b"content-length: %d" % len(body))

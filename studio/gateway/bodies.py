@@ -1,0 +1,79 @@
+"""What the gateway changes in a request's body: as little as can be, and by appending only.
+
+A client's JSON is never written anew. Where a field has to be set it is appended before the closing
+brace: of two fields of one name JSON readers, the engine's included, take the last.
+"""
+
+import dataclasses
+
+import msgspec
+
+_TRUE = frozenset({b"true", b"1", b'"true"'})
+"""What the engine, too, reads as true."""
+
+
+class _Asked(msgspec.Struct):
+    model: msgspec.Raw = msgspec.Raw()
+    stream: msgspec.Raw = msgspec.Raw()
+    stream_options: msgspec.Raw = msgspec.Raw()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A body as the engine gets it."""
+
+    body: bytes
+    is_stream: bool = False
+    hides_usage: bool = False
+    """Whether the usage event was not the client's wish, and is to be dropped."""
+
+
+def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Prepared:
+    """Name the model where the body names none, and ask for the usage of a stream.
+
+    A body that is no JSON object passes unchanged: the engine says what is wrong with it.
+    """
+    try:
+        asked = msgspec.json.decode(body, type=_Asked)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Prepared(body=body)
+    fields: dict[str, object] = {}
+    if bytes(asked.model) in {b"", b"null"}:
+        fields["model"] = served_name
+    is_stream = bytes(asked.stream) in _TRUE
+    hides_usage = False
+    if is_stream and takes_stream_options:
+        options = _options(bytes(asked.stream_options))
+        if options is not None:
+            fields["stream_options"] = options
+            hides_usage = True
+    return Prepared(
+        body=_appended(body, fields) if fields else body,
+        is_stream=is_stream,
+        hides_usage=hides_usage,
+    )
+
+
+def _options(raw: bytes) -> dict[str, object] | None:
+    """Return stream options that ask for usage; None when the client did, or wrote nonsense."""
+    options: object = None
+    if raw:
+        options = msgspec.json.decode(raw)
+    if options is None:
+        options = {}
+    if not isinstance(options, dict):
+        return None
+    if options.get("include_usage") not in (None, False):
+        return None
+    # Asked for without include_usage it has no effect; with ours it would change every event.
+    changes = {"include_usage": True}
+    if "continuous_usage_stats" in options:
+        changes["continuous_usage_stats"] = False
+    return options | changes
+
+
+def _appended(body: bytes, fields: dict[str, object]) -> bytes:
+    end = body.rindex(b"}")
+    is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
+    added = msgspec.json.encode(fields)[1:-1]
+    return b"".join((body[:end], b"" if is_empty else b",", added, body[end:]))

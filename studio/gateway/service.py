@@ -1,0 +1,445 @@
+"""The gateway: one address for all clients, whatever runs behind it.
+
+Who may ask (Host, Origin, key), what may be asked (routes.py), and to whom it goes: the app hands
+in a function that returns the engine of the moment. Not for starting engines, and no stranger gets
+past the allow-list.
+"""
+
+import dataclasses
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+import msgspec
+
+from studio.domain.control import GatewayInfo
+from studio.domain.errors import StudioError
+from studio.gateway.bodies import prepare
+from studio.gateway.dialects import (
+    RETRY_NOT_READY_S,
+    Dialect,
+    Refusal,
+    error_body,
+    refusal_of,
+)
+from studio.gateway.keys import Key, KeyStore
+from studio.gateway.proxy import Relay, engine_headers, send_refusal
+from studio.gateway.routes import Action, Route, dialect_of, find, model_id
+from studio.gateway.usage import RequestRecord, Tokens
+from studio.host.http_client import Upstream
+from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
+
+BODY_LIMIT_BYTES = 32 << 20
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+_MODELS_S = 10.0
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+_GREETING = (
+    b"This is the gateway of Weir Studio. It speaks the OpenAI and the Anthropic dialect under\n"
+    b"/v1 and needs a key: `weir keys create NAME` makes one.\n"
+)
+
+_CLIENT_LEFT = 499
+"""The status in the record of a request whose client left before there was an answer."""
+
+_TEXT = (b"content-type", b"text/plain; charset=utf-8")
+_JSON = (b"content-type", b"application/json")
+_PREFLIGHT_HEADERS = [
+    (b"access-control-allow-methods", b"GET, POST"),
+    (
+        b"access-control-allow-headers",
+        b"authorization, content-type, x-api-key, x-request-id, anthropic-version, anthropic-beta",
+    ),
+    (b"access-control-max-age", b"600"),
+]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EngineTarget:
+    """The engine that serves now."""
+
+    upstream: Upstream
+    key: str | None
+    served_name: str
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Counters:
+    """What the gateway counted since it was made; for the monitor to read, not to write."""
+
+    in_flight: int = 0
+    requests: int = 0
+    """Requests that a key was found for and that went to the engine."""
+    errors: int = 0
+    refused: int = 0
+    """Requests that did not get that far."""
+    ttft_sum_s: float = 0.0
+    ttft_count: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
+
+
+class Gateway:
+    """The clients' side of the Studio."""
+
+    def __init__(
+        self,
+        keys: KeyStore,
+        *,
+        upstream: Callable[[], EngineTarget | None],
+        body_limit_bytes: int = BODY_LIMIT_BYTES,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        limits: Limits | None = None,
+        on_record: Callable[[RequestRecord], None] | None = None,
+    ) -> None:
+        """`hosts` and `origins` are allowed besides loopback hosts and no origin at all."""
+        self.counters = Counters()
+        self._keys = keys
+        self._target = upstream
+        self._body_limit_bytes = body_limit_bytes
+        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self._limits = limits
+        self._on_record = on_record
+        self._server: Server | None = None
+
+    async def open(self, address: str = "127.0.0.1", port: int = 0) -> None:
+        """Begin to answer. Raises: what `studio.host.http_server.serve` raises."""
+        self._server = await serve(
+            self._handle,
+            address=address,
+            port=port,
+            limits=self._limits,
+            refusal=_refusal,
+        )
+
+    async def close(self, grace_s: float = 0.0) -> None:
+        """Stop answering; running requests have `grace_s` to end."""
+        server, self._server = self._server, None
+        if server is not None:
+            await server.close(grace_s)
+
+    def info(self) -> GatewayInfo:
+        """Return where clients connect and how busy it is."""
+        server = self._server
+        counters = self.counters
+        if server is None:
+            return GatewayInfo(in_flight=counters.in_flight, requests=counters.requests)
+        host = f"[{server.address}]" if ":" in server.address else server.address
+        return GatewayInfo(
+            base_url=f"http://{host}:{server.port}/v1",
+            address=server.address,
+            port=server.port,
+            in_flight=counters.in_flight,
+            requests=counters.requests,
+        )
+
+    async def _handle(self, exchange: Exchange) -> None:
+        """Answer one request, whatever happens: this is the gateway's one broad handler."""
+        request = _Request(exchange)
+        try:
+            await self._answer(request)
+        except ClientLeft:
+            pass
+        except Refusal as refusal:
+            request.refuse(refusal)
+        except StudioError as error:
+            request.refuse(refusal_of(error))
+        except Exception:
+            incident = secrets.token_hex(4)
+            logger.exception("%s %s failed [%s]", exchange.method, exchange.path, incident)
+            text = f"The request failed inside the Studio; its log tells more under [{incident}]."
+            request.refuse(Refusal(500, "internal-error", text))
+        self._finish(request)
+
+    async def _answer(self, request: "_Request") -> None:
+        exchange = request.exchange
+        self._check_host(exchange)
+        if self._check_origin(request):
+            exchange.respond(204, request.extra_headers)
+            return
+        request.route = route = _route(exchange)
+        if route.action is Action.GREET:
+            exchange.respond(200, [_TEXT, *request.extra_headers], _GREETING)
+            return
+        request.key = key = self._check_key(exchange)
+        match route.action:
+            case Action.LIST_MODELS:
+                exchange.respond(200, [_JSON, *request.extra_headers], await self._models())
+            case Action.SHOW_MODEL:
+                model = _model(await self._models(), model_id(exchange.path))
+                exchange.respond(200, [_JSON, *request.extra_headers], model)
+            case Action.PASS:
+                if key.max_concurrent is not None and key.in_flight >= key.max_concurrent:
+                    raise _too_many(key)
+                key.in_flight += 1
+                self.counters.in_flight += 1
+                try:
+                    await self._pass(request, route)
+                finally:
+                    key.in_flight -= 1
+                    self.counters.in_flight -= 1
+            case _:
+                assert_never(route.action)
+
+    async def _pass(self, request: "_Request", route: Route) -> None:
+        """Carry a request to the engine and its answer back."""
+        exchange = request.exchange
+        self._engine()  # says no before a large body is read
+        body = None
+        if route.method == "POST":
+            body = await exchange.body(self._body_limit_bytes)
+        engine = self._engine()
+        hides_usage = False
+        if body is not None and route.names_model:
+            prepared = prepare(
+                body,
+                served_name=engine.served_name,
+                takes_stream_options=route.takes_stream_options,
+            )
+            body, request.is_stream = prepared.body, prepared.is_stream
+            hides_usage = prepared.hides_usage
+        relay = request.relay = Relay(
+            exchange,
+            dialect=route.dialect,
+            hides_usage=hides_usage,
+            extra_headers=request.extra_headers,
+        )
+        path = f"{exchange.path}?{exchange.query}" if exchange.query else exchange.path
+        headers = engine_headers(exchange.headers, key=engine.key, request_id=request.id)
+        call = engine.upstream.call(route.method, path, headers, body, relay)
+        relay.follow(call)
+        try:
+            await call.run()
+        except StudioError as error:
+            refusal = refusal_of(error)
+            request.code = refusal.code
+            relay.fail(refusal)
+            return
+        if call.is_aborted:
+            relay.leave()
+        else:
+            relay.finish()
+
+    async def _models(self) -> bytes:
+        """Return the engine's list of models, without the places where their files lie."""
+        engine = self._engine()
+        headers = [(b"authorization", b"Bearer " + engine.key.encode())] if engine.key else []
+        status, _, body = await engine.upstream.fetch(
+            "GET", "/v1/models", headers, timeout_s=_MODELS_S
+        )
+        try:
+            models = msgspec.json.decode(body, type=_Models)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise refusal_of(engine.upstream.nonsense("its list of models is none")) from None
+        if status != 200:
+            raise refusal_of(engine.upstream.nonsense(f"its list of models has status {status}"))
+        for model in models.data:
+            if "root" in model:
+                model["root"] = model.get("id")
+        return msgspec.json.encode(models)
+
+    def _engine(self) -> EngineTarget:
+        engine = self._target()
+        if engine is None:
+            raise Refusal(
+                503,
+                "engine-not-ready",
+                "No engine is ready. `weir status` shows how far it is; `weir up` starts one.",
+                headers=((b"retry-after", b"%d" % RETRY_NOT_READY_S),),
+            )
+        return engine
+
+    def _check_host(self, exchange: Exchange) -> None:
+        """Refuse names that are not ours: a page elsewhere may point its own name at loopback."""
+        value = (exchange.header(b"host") or b"").decode("latin-1").lower()
+        host = value if value.endswith("]") else value.rpartition(":")[0] or value
+        if host not in self._hosts:
+            raise Refusal(
+                403,
+                "host-refused",
+                f"The gateway does not answer to the host {value!r}; use 127.0.0.1 or localhost,"
+                " or allow the name in the settings.",
+            )
+
+    def _check_origin(self, request: "_Request") -> bool:
+        """Refuse pages that are not allowed; return whether an allowed page asks what it may."""
+        origin = request.exchange.header(b"origin")
+        if origin is None:
+            return False
+        if origin not in self._origins:
+            raise Refusal(
+                403,
+                "origin-refused",
+                f"Pages of {origin.decode('latin-1')!r} may not use the gateway;"
+                " allow the origin in the settings if they should.",
+            )
+        request.extra_headers += [(b"access-control-allow-origin", origin), (b"vary", b"Origin")]
+        if request.exchange.method != "OPTIONS":
+            return False
+        request.extra_headers += _PREFLIGHT_HEADERS
+        return True
+
+    def _check_key(self, exchange: Exchange) -> Key:
+        offered = []
+        scheme, _, value = (exchange.header(b"authorization") or b"").partition(b" ")
+        if scheme.lower() == b"bearer" and value.strip():
+            offered.append(value.strip())
+        if other := exchange.header(b"x-api-key"):
+            offered.append(other)
+        for secret in offered:
+            key = self._keys.verify(secret)
+            if key is not None:
+                return key
+        challenge = ((b"www-authenticate", b"Bearer"),)
+        if offered:
+            text = "The key is unknown or was revoked. `weir keys create NAME` makes a new one."
+            raise Refusal(401, "key-refused", text, headers=challenge)
+        text = "A key is needed: `Authorization: Bearer KEY`, or `x-api-key: KEY`."
+        raise Refusal(401, "key-missing", text, headers=challenge)
+
+    def _finish(self, request: "_Request") -> None:
+        """Count a request that is over."""
+        record = request.record()
+        counters = self.counters
+        is_error = request.has_failed
+        if request.relay is None:
+            counters.refused += is_error
+        else:
+            counters.requests += 1
+            counters.errors += is_error
+            counters.prompt_tokens += record.tokens.prompt or 0
+            counters.cached_tokens += record.tokens.cached or 0
+            counters.generated_tokens += record.tokens.generated or 0
+            if record.ttft_s is not None:
+                counters.ttft_sum_s += record.ttft_s
+                counters.ttft_count += 1
+        is_counted = request.route is not None and request.route.action is Action.PASS
+        if request.key is not None and is_counted:
+            self._keys.count(request.key, tokens=record.tokens, is_error=is_error)
+        if self._on_record is not None:
+            self._on_record(record)
+
+
+class _Request:
+    """What is known of one request while it is under way."""
+
+    __slots__ = (
+        "at",
+        "began_s",
+        "code",
+        "exchange",
+        "extra_headers",
+        "id",
+        "is_stream",
+        "key",
+        "relay",
+        "route",
+    )
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.at = time.time()
+        self.began_s = time.perf_counter()
+        self.id = _request_id(exchange)
+        self.extra_headers: list[tuple[bytes, bytes]] = [(b"x-request-id", self.id.encode())]
+        self.route: Route | None = None
+        self.key: Key | None = None
+        self.relay: Relay | None = None
+        self.code: str | None = None
+        self.is_stream = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the client did not get what it asked for, by our or the engine's fault."""
+        if self.code is not None:
+            return True
+        return self.relay is not None and self.relay.has_failed
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer with an error, or cut the connection when an answer has begun."""
+        self.code = refusal.code
+        exchange = self.exchange
+        if exchange.is_started:
+            exchange.abort()
+        else:
+            send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
+
+    def record(self) -> RequestRecord:
+        """Return what is kept of the request."""
+        relay = self.relay
+        first_s = relay.first_token_s if relay is not None else None
+        return RequestRecord(
+            at=self.at,
+            request_id=self.id,
+            key_id=self.key.id if self.key is not None else None,
+            method=self.exchange.method,
+            route=self.route.name if self.route is not None else "",
+            status=self.exchange.status or _CLIENT_LEFT,
+            code=self.code,
+            is_stream=self.is_stream,
+            has_client_left=self.exchange.is_gone and not self.exchange.is_ended,
+            ttft_s=first_s - self.began_s if first_s is not None else None,
+            duration_s=time.perf_counter() - self.began_s,
+            tokens=relay.tokens if relay is not None else Tokens(),
+        )
+
+
+class _Models(msgspec.Struct):
+    data: list[dict[str, object]]
+    object: str = "list"
+
+
+def _route(exchange: Exchange) -> Route:
+    route = find(exchange.path)
+    if route is None:
+        raise Refusal(404, "route-unknown", f"There is nothing at {exchange.path}.")
+    if exchange.method != route.method and not (
+        exchange.method == "HEAD" and route.method == "GET"
+    ):
+        raise Refusal(
+            405,
+            "method-refused",
+            f"{route.name} takes {route.method}, not {exchange.method}.",
+            headers=((b"allow", route.allow.encode()),),
+        )
+    return route
+
+
+def _model(models: bytes, name: str) -> bytes:
+    listed = msgspec.json.decode(models, type=_Models).data
+    for model in listed:
+        if model.get("id") == name:
+            return msgspec.json.encode(model)
+    names = ", ".join(str(model.get("id")) for model in listed)
+    text = f"There is no model {name!r}; served now: {names}."
+    raise Refusal(404, "model-unknown", text, param="model")
+
+
+def _too_many(key: Key) -> Refusal:
+    return Refusal(
+        429,
+        "key-busy",
+        f"The key {key.name!r} may have {key.max_concurrent} requests at a time, and has them.",
+        headers=((b"retry-after", b"1"),),
+    )
+
+
+def _request_id(exchange: Exchange) -> str:
+    """Return the client's own request id where it is a plain word, else a new one."""
+    given = exchange.header(b"x-request-id")
+    if given is not None and _REQUEST_ID.fullmatch(given):
+        return given.decode("ascii")
+    return secrets.token_hex(8)
+
+
+def _refusal(status: int, code: str, message: str) -> tuple[Headers, bytes]:
+    body = error_body(Dialect.OPENAI, Refusal(status, code, message))
+    return [_JSON, (b"x-weir-error", code.encode())], body

@@ -1,0 +1,234 @@
+"""Tokens of a request, read from what the engine says about them; never counted from chunks.
+
+`StreamTap` looks at a stream of events as it passes. It changes nothing, except that it drops the
+one usage event that the gateway itself asked for.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+_USAGE = b'"usage"'
+_ERROR = b'"error"'
+_EVENT_END = re.compile(rb"\r?\n\r?\n")
+_HOLD_LIMIT_BYTES = 8 << 20
+"""An event longer than this is passed on unread: memory before figures."""
+
+TAIL_BYTES = 64 << 10
+"""How much of the end of a very large answer is kept for its usage."""
+
+T = TypeVar("T")
+
+
+class _Cached(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct):
+    """The fields of all dialects; OpenAI chat, OpenAI responses and Anthropic share some."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Cached | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    input_tokens_details: _Cached | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Answer(msgspec.Struct):
+    """What matters of an answer or of one event of a stream, in any dialect."""
+
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
+    choices: msgspec.Raw = msgspec.Raw()
+    message: msgspec.Raw = msgspec.Raw()
+    """Anthropic's first event holds a message with a usage."""
+    response: msgspec.Raw = msgspec.Raw()
+    """The last event of an OpenAI response holds it whole."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Tokens of one request; None where the engine did not say."""
+
+    prompt: int | None = None
+    cached: int | None = None
+    generated: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRecord:
+    """One finished request, for logs and the monitor; times in seconds, no prompt and no answer."""
+
+    at: float
+    """When it came in, in seconds since the epoch."""
+    request_id: str
+    key_id: str | None
+    method: str
+    route: str
+    status: int
+    code: str | None
+    """Our error code, when the gateway itself refused or broke off."""
+    is_stream: bool
+    has_client_left: bool
+    ttft_s: float | None
+    duration_s: float
+    tokens: Tokens
+
+
+class StreamTap:
+    """Watches one stream of server-sent events go by."""
+
+    def __init__(self, *, hides_usage: bool) -> None:
+        self.tokens = Tokens()
+        self.has_error = False
+        """Whether the engine put an error event into the stream."""
+        self._hides_usage = hides_usage
+        self._rest = b""
+
+    @property
+    def is_within_event(self) -> bool:
+        """Return whether the last event that came in is not complete."""
+        return bool(self._rest)
+
+    def feed(self, data: bytes) -> bytes:
+        """Return what to pass on of `data`: all of it, unless an event is to be dropped.
+
+        When hiding, the beginning of an event waits for its end; clients can do nothing with half
+        an event anyway.
+        """
+        if not self._rest and data.endswith(b"\n\n"):
+            if _USAGE not in data and _ERROR not in data:
+                return data
+            return self._inspect(data)
+        joined = self._rest + data
+        end = _last_event_end(joined)
+        if len(joined) - end > _HOLD_LIMIT_BYTES:
+            self._hides_usage, passed = False, joined if self._hides_usage else data
+            self._rest = b""
+            return passed
+        self._rest = joined[end:]
+        seen = self._inspect(joined[:end]) if end else b""
+        return seen if self._hides_usage else data
+
+    def finish(self) -> bytes:
+        """Return what was held back when the stream ends in the middle of an event."""
+        rest, self._rest = self._rest, b""
+        seen = self._inspect(rest)
+        return seen if self._hides_usage else b""
+
+    def _inspect(self, events: bytes) -> bytes:
+        if _USAGE not in events and _ERROR not in events:
+            return events
+        kept = []
+        for event in _events(events):
+            if (_USAGE in event or _ERROR in event) and self._reads(event):
+                continue
+            kept.append(event)
+        return b"".join(kept)
+
+    def _reads(self, event: bytes) -> bool:
+        """Learn from an event; return whether it is to be dropped."""
+        answer = _decode(_event_data(event), _Answer)
+        if answer is None:
+            return False
+        tokens = _tokens(answer)
+        if tokens is not None:
+            self.tokens = tokens
+        self.has_error = self.has_error or _is_set(answer.error)
+        return self._hides_usage and tokens is not None and bytes(answer.choices) == b"[]"
+
+
+def answer_tokens(body: bytes) -> Tokens:
+    """Return the tokens that a whole answer speaks of."""
+    answer = _decode(body, _Answer)
+    return (answer and _tokens(answer)) or Tokens()
+
+
+def tail_tokens(tail: bytes) -> Tokens:
+    """Return the tokens from the end of an answer that is too large to keep (embeddings)."""
+    start = tail.rfind(_USAGE)
+    end = tail.find(b"}", start) + 1
+    while start >= 0 and end > 0:
+        usage = _decode(tail[start + len(_USAGE) : end].lstrip(b" :"), _Usage)
+        if usage is not None:
+            return _from_usage(usage)
+        end = tail.find(b"}", end) + 1
+    return Tokens()
+
+
+def _tokens(answer: _Answer) -> Tokens | None:
+    for raw in (answer.usage, answer.message, answer.response):
+        if not _is_set(raw):
+            continue
+        if raw is not answer.usage:
+            nested = _decode(raw, _Answer)
+            if nested is None or not _is_set(nested.usage):
+                continue
+            raw = nested.usage
+        usage = _decode(raw, _Usage)
+        if usage is not None:
+            return _from_usage(usage)
+    return None
+
+
+def _from_usage(usage: _Usage) -> Tokens:
+    if usage.prompt_tokens is not None or usage.completion_tokens is not None:
+        details = usage.prompt_tokens_details
+        return Tokens(
+            prompt=usage.prompt_tokens,
+            cached=details.cached_tokens if details else None,
+            generated=usage.completion_tokens,
+        )
+    if usage.input_tokens_details is not None:
+        return Tokens(
+            prompt=usage.input_tokens,
+            cached=usage.input_tokens_details.cached_tokens,
+            generated=usage.output_tokens,
+        )
+    # Anthropic's input_tokens leaves out what came from the cache (vLLM since pull request 40912).
+    cached, made = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    prompt = usage.input_tokens
+    return Tokens(
+        prompt=None if prompt is None else prompt + (cached or 0) + (made or 0),
+        cached=cached,
+        generated=usage.output_tokens,
+    )
+
+
+def _is_set(raw: msgspec.Raw) -> bool:
+    return bytes(raw) not in {b"", b"null"}
+
+
+def _decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _last_event_end(data: bytes) -> int:
+    """Return where the last whole event ends; 0 when none is whole."""
+    end = data.rfind(b"\n\n") + 2
+    if b"\r" in data:
+        for match in _EVENT_END.finditer(data):
+            end = max(end, match.end())
+    return end if end > 1 else 0
+
+
+def _events(data: bytes) -> Iterator[bytes]:
+    start = 0
+    for match in _EVENT_END.finditer(data):
+        yield data[start : match.end()]
+        start = match.end()
+    if start < len(data):
+        yield data[start:]
+
+
+def _event_data(event: bytes) -> bytes:
+    return b"".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
