@@ -146,6 +146,9 @@ def near(found: str, known: Iterable[str]) -> str | None:
     import difflib
 
     lowered = {name.lower(): name for name in known}
+    begun = [name for name in lowered if found and name.startswith(found.lower())]
+    if begun:
+        return lowered[begun[0]]
     close = difflib.get_close_matches(found.lower(), lowered, n=1, cutoff=0.6)
     return lowered[close[0]] if close else None
 

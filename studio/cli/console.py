@@ -5,16 +5,12 @@ left ends the command quietly (`weir logs | head`); a character that the termina
 written as the nearest one that it can.
 """
 
-import asyncio
 import codecs
 import contextlib
 import errno
 import io
 import os
-import shutil
 import sys
-import textwrap
-import threading
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -92,7 +88,11 @@ class Console:
     @property
     def width(self) -> int:
         """Columns to fill at most."""
-        return max(40, shutil.get_terminal_size((_READABLE_WIDTH, 24)).columns)
+        for stream in (self._out, self._err):
+            with contextlib.suppress(OSError, ValueError):
+                columns = os.get_terminal_size(stream.fileno()).columns
+                return max(40, columns or _READABLE_WIDTH)
+        return _READABLE_WIDTH
 
     def say(self, text: str) -> None:
         """Write `text` as the command's answer (beside the JSON, when there is one)."""
@@ -169,6 +169,9 @@ class Console:
                 return word in words.YES_WORDS
 
     async def _answer(self) -> str | None:
+        import asyncio
+        import threading
+
         assert self._source is not None
         descriptor = self._source.fileno()
         loop = asyncio.get_running_loop()
@@ -218,6 +221,8 @@ class Console:
 
 
 def _wrapped(shown_label: str, label: str, text: str, width: int) -> list[str]:
+    import textwrap
+
     indent = " " * (len(label) + 1)
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:

@@ -55,8 +55,12 @@ async def _connect(
     connector: "Connector", console: Console, *, hold: bool
 ) -> "tuple[ControlClient, bool]":
     client = await running_or_none(connector)
-    if client is not None:
+    if client is not None and hold:
         return client, False
+    if client is not None:
+        # Asking for a start without a hold tells a service that another terminal holds to stay.
+        await client.close()
+        return await connector.connect(start=True, hold=False), False
     console.note(words.STARTING_SERVICE)
     return await connector.connect(start=True, hold=hold), True
 
@@ -183,9 +187,12 @@ async def _until_served(
     console: Console,
 ) -> UpResult:
     while True:
+        watch.expect_finish()
         try:
             return await operation(request)
         except StudioError as error:
+            if not isinstance(error, ServiceUnreachable):
+                await watch.last_stages()
             watch.pause()
             request = await _answered(error, request, console)
 

@@ -97,6 +97,10 @@ class Watch:
             case _:
                 assert_never(event)
 
+    def expect_finish(self) -> None:
+        """Forget that an earlier `up` finished; call before each new one."""
+        self._finished.clear()
+
     async def last_stages(self) -> None:
         """Wait for the stages that were announced before the answer came."""
         with contextlib.suppress(TimeoutError):
@@ -134,6 +138,8 @@ class Watch:
     def _show_live(self) -> None:
         if not self._is_live:
             return
+        if self._tick is None and self._engine.state is EngineState.READY:
+            return  # nothing is known yet; the first tick is at most a second away
         text = render.live_line(self._engine, self._tick, self._console.width)
         if self._console.err_is_terminal:
             self._console.live(text)

@@ -5,6 +5,7 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 
 import asyncio
 import dataclasses
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import httpx
@@ -91,6 +92,8 @@ STAGES = (
 )
 
 
+Listener = asyncio.Queue[Event | httpx.ReadError | None]
+
 PROCESSES = [
     ProcessInfo(pid=4241, parent=1, role="service", command="weir service run"),
     ProcessInfo(
@@ -135,9 +138,10 @@ class FakeService:
     keys: list[KeyInfo] = dataclasses.field(default_factory=list)
     calls: list[str] = dataclasses.field(default_factory=list)
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
-    watchers: list["asyncio.Queue[Event | None]"] = dataclasses.field(default_factory=list)
-    after_up: Callable[["FakeService"], None] | None = None
-    after_watch: Callable[["FakeService"], None] | None = None
+    watchers: list[Listener] = dataclasses.field(default_factory=list)
+    late: Callable[["FakeService"], None] | None = None
+    """Called once the answer to an `up` has been sent."""
+    down_hangs: bool = False
     junk_answers: bool = False
 
     # What a test drives
@@ -154,6 +158,12 @@ class FakeService:
             self.announce(ServiceStopping(reason=reason))
         for queue in self.watchers:
             queue.put_nowait(None)
+
+    def cut_streams(self) -> None:
+        """Break every stream as a service does that was killed."""
+        self.is_running = False
+        for queue in self.watchers:
+            queue.put_nowait(httpx.ReadError("connection lost"))
 
     def append_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
         """Write lines and announce those that a batch has room for."""
@@ -197,6 +207,9 @@ class FakeService:
                 self._change(EngineSnapshot())
                 return self.status()
             case ["POST", "down"]:
+                if self.down_hangs:
+                    sys.stderr.write("waits in /down\n")
+                    await asyncio.Event().wait()
                 self.end_streams()
                 self.is_running = False
                 return {"down": True}
@@ -222,7 +235,10 @@ class FakeService:
     async def _up(self, request: UpRequest, *, again: bool = False) -> UpResult:
         self.requests.append(request)
         if self.up_errors:
-            raise self.up_errors.pop(0)
+            error = self.up_errors.pop(0)
+            failed = StageProgress(stage=Stage.DETECT, state=StageState.FAILED, title="Look")
+            self.announce(failed, UpFinished(preset="cpu-demo", error=error.info))
+            raise error
         is_same = request.preset in (None, self.engine.preset)
         already = self.engine.state is EngineState.READY and is_same and not again
         if request.port is not None:
@@ -238,8 +254,8 @@ class FakeService:
         makes_key = not self.keys
         if makes_key:
             self._create_key(KeyRequest(name="default"))
-        if self.after_up is not None:
-            self.after_up(self)
+        if self.late is not None:
+            asyncio.get_running_loop().call_soon(self._when_read, 50)
         return UpResult(
             base_url=self.base_url,
             api_key=KEY if makes_key else None,
@@ -251,6 +267,14 @@ class FakeService:
             boot_s=50.2,
             already_running=already,
         )
+
+    def _when_read(self, turns: int) -> None:
+        # The caller has read the answer after a few turns of the loop that both share.
+        assert self.late is not None
+        if turns:
+            asyncio.get_running_loop().call_soon(self._when_read, turns - 1)
+        else:
+            self.late(self)
 
     def _change(self, engine: EngineSnapshot) -> None:
         self.engine = engine
@@ -275,15 +299,15 @@ class FakeService:
         )
 
     async def _stream(self, *, holds: bool) -> AsyncIterator[bytes]:
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue: Listener = asyncio.Queue()
         queue.put_nowait(EngineChanged(engine=self.engine))
         queue.put_nowait(GatewayChanged())
         self.watchers.append(queue)
         self.holders += holds
         try:
-            if self.after_watch is not None:
-                self.after_watch(self)
             while (event := await queue.get()) is not None:
+                if isinstance(event, httpx.ReadError):
+                    raise event
                 yield b"data: " + msgspec.json.encode(event) + b"\n\n"
         finally:
             self.holders -= holds
@@ -316,6 +340,8 @@ class FakeConnector:
     service: FakeService
     is_running: bool = True
     started: list[bool] = dataclasses.field(default_factory=list)
+    kept: int = 0
+    """How often a running service was told to outlive its holders."""
     offline_used: int = 0
     ran: list[tuple[str, object]] = dataclasses.field(default_factory=list)
 
@@ -326,6 +352,8 @@ class FakeConnector:
                 raise ServiceUnreachable("service-not-running", "No service runs.")
             self.started.append(hold)
             self.is_running = self.service.is_running = True
+        elif start and not hold:
+            self.kept += 1
         return self.service.client()
 
     def offline(self) -> ControlClient:

@@ -18,7 +18,7 @@ def _show_tick(service: FakeService) -> None:
 
 def build(scenario: str) -> FakeConnector:
     """Return the connector of a scenario."""
-    service = FakeService(after_up=_show_tick)
+    service = FakeService(late=_show_tick)
     service.lines = [
         LogLine(seq=n, at=0.0, source="engine", level="info", text=f"line {n} " + "x" * 80)
         for n in range(5000)
@@ -29,6 +29,10 @@ def build(scenario: str) -> FakeConnector:
             pass
         case "serving":
             connector.is_running, service.engine = True, ready()
+        case "idle":
+            connector.is_running = True
+        case "down-hangs":
+            service.down_hangs = True
         case "boot-hangs":
             service.up_hangs = True
         case "consent":

@@ -1,0 +1,179 @@
+"""Streams that break, terminals that cannot show everything, questions."""
+
+import asyncio
+import io
+import os
+import pty
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from studio.cli.console import Console, OutputClosed, plain
+from studio.domain.errors import ErrorInfo, HostLacks
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, io.TextIOWrapper]]:
+    """A pseudo-terminal: the person's side and the program's."""
+    person, side = pty.openpty()
+    tty.setraw(side)
+    with os.fdopen(side, "r+b", buffering=0) as raw, io.TextIOWrapper(raw, "utf-8") as stream:
+        yield person, stream
+    os.close(person)
+
+
+def _wrapper(encoding: str) -> tuple[io.BytesIO, io.TextIOWrapper]:
+    raw = io.BytesIO()
+    return raw, io.TextIOWrapper(raw, encoding=encoding)
+
+
+def test_characters_that_the_terminal_lacks_become_near_ones() -> None:
+    """A terminal in the C locale must show text, not a traceback."""
+    raw, out = _wrapper("ascii")
+    console = Console(out, io.StringIO(), environ={})
+
+    console.say("pool – of 8 tokens · 3 → 4 模")
+
+    assert raw.getvalue() == b"pool - of 8 tokens | 3 -> 4 ?\n"
+
+
+def test_json_is_utf8_whatever_the_terminal_speaks() -> None:
+    """A program that reads the document expects JSON, which is UTF-8."""
+    raw, out = _wrapper("ascii")
+    console = Console(out, io.StringIO(), json=True, environ={})
+
+    console.document({"title": "模型 – 1"})
+
+    assert raw.getvalue().decode() == '{"title":"模型 – 1"}\n'
+
+
+def test_with_json_words_go_beside_the_document() -> None:
+    """Standard output holds one document and nothing else."""
+    out, err = io.StringIO(), io.StringIO()
+    console = Console(out, err, json=True, environ={})
+
+    console.say("hello")
+
+    assert (out.getvalue(), err.getvalue()) == ("", "hello\n")
+
+
+def test_a_reader_that_left_ends_the_output() -> None:
+    """`weir logs | head` is no error."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as out:
+        console = Console(out, io.StringIO(), environ={})
+
+        with pytest.raises(OutputClosed):
+            console.say("x")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_an_error_in_words() -> None:
+    """`weir status > file` on a full disk must not look like success."""
+    with Path("/dev/full").open("w", encoding="utf-8") as out:
+        console = Console(out, io.StringIO(), environ={})
+
+        with pytest.raises(HostLacks) as caught:
+            console.say("x")
+
+    assert caught.value.code == "output-not-written"
+
+
+def test_an_error_is_wrapped_and_names_its_code() -> None:
+    """What failed, the lines that say why, what to do, and the code to search for."""
+    console = Console(io.StringIO(), io.StringIO(), environ={})
+    info = ErrorInfo(
+        code="kv-refused",
+        message="The KV cache does not fit. " * 4,
+        hint="Lower `max_model_len`.",
+        evidence=tuple(f"line {number}" for number in range(20)),
+    )
+
+    lines = console.error_text(info).splitlines()
+
+    assert lines[0].startswith("error: The KV cache does not fit.")
+    assert lines[1].startswith("       ")
+    assert "  | line 19" in lines
+    assert "  | line 7" not in lines
+    assert lines[-2:] == ["hint: Lower `max_model_len`.", "code: kv-refused"]
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_control_characters_of_others_never_reach_the_terminal() -> None:
+    """A log line could clear the screen or rename the window otherwise."""
+    assert plain("\x1b[2Ja\x07b\x9bc\td\ne\r") == "[2Jabc\td\ne"
+
+
+@pytest.mark.parametrize(
+    ("environ", "has_style"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)],
+)
+def test_colour_follows_the_terminal_and_the_wish(
+    terminal: tuple[int, io.TextIOWrapper], environ: dict[str, str], *, has_style: bool
+) -> None:
+    """NO_COLOR counts when it is not empty; a dumb terminal gets no escapes at all."""
+    console = Console(io.StringIO(), terminal[1], environ=environ)
+
+    assert ("\x1b" in console.styled("error:", "bad")) is has_style
+
+
+@pytest.mark.parametrize(
+    ("typed", "default", "answer"),
+    [
+        ("y\n", False, True),
+        ("NO\n", True, False),
+        ("\n", True, True),
+        ("\n", False, False),
+    ],
+)
+async def test_an_answer_is_yes_no_or_the_default(
+    terminal: tuple[int, io.TextIOWrapper], typed: str, *, default: bool, answer: bool
+) -> None:
+    """The capital letter in the question is what Enter means."""
+    person, stream = terminal
+    console = Console(io.StringIO(), stream, stream, environ={})
+    os.write(person, typed.encode())
+
+    assert await console.ask("Go on? ", default=default) is answer
+
+
+async def test_the_end_of_input_means_no() -> None:
+    """Nobody there is nobody who agreed, even where Enter would mean yes."""
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading) as source:
+        console = Console(io.StringIO(), io.StringIO(), source, environ={})
+
+        assert not await console.ask("Go on? ", default=True)
+
+
+async def test_other_tasks_run_while_a_person_thinks(
+    terminal: tuple[int, io.TextIOWrapper],
+) -> None:
+    """The stream that holds the service must be read on, or the service would let go."""
+    person, stream = terminal
+    console = Console(io.StringIO(), stream, stream, environ={})
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(console.ask("Go on? ", default=False))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not asking.done()
+
+        os.write(person, b"yes\n")
+
+    assert asking.result()
+
+
+def test_words_start_below_the_live_line() -> None:
+    """An error must not be glued to the numbers."""
+    err = io.StringIO()
+    console = Console(io.StringIO(), err, environ={})
+
+    console.live("pool 3 %")
+    console.note("Stopped.")
+
+    assert err.getvalue().endswith("\nStopped.\n")
+    assert err.getvalue().startswith("\rpool 3 %")
