@@ -29,7 +29,7 @@ _HEADER = re.compile(
     r"(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?"
     r"(?:(DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\s]+\] ?"
     r"|(DEBUG|INFO|WARNING|ERROR|CRITICAL): {1,5})?"
-    r"(?:\[(?!shutdown)[a-z_]+\] (?=[A-Z]))?"  # `[backbone]`: which part of a model is being compiled
+    r"(?:\[(?!shutdown)[a-z_]+\] (?=[A-Z]))?"  # `[backbone]`: what is compiled
 )
 _PYTHON_WARNING = re.compile(r"\S+\.py:\d+: \w*Warning: ")
 _LEVELS = {
