@@ -141,7 +141,10 @@ class FakeService:
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
+    late_log: Callable[["FakeService"], None] | None = None
+    """Called once a follower has the tail of the log."""
     down_hangs: bool = False
+    dies_in_down: bool = False
     junk_answers: bool = False
 
     # What a test drives
@@ -164,6 +167,10 @@ class FakeService:
         self.is_running = False
         for queue in self.watchers:
             queue.put_nowait(httpx.ReadError("connection lost"))
+
+    def announce_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
+        """Announce lines that the service keeps no longer."""
+        self.announce(LogAppended(lines=tuple(lines), dropped=dropped))
 
     def append_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
         """Write lines and announce those that a batch has room for."""
@@ -212,6 +219,8 @@ class FakeService:
                     await asyncio.Event().wait()
                 self.end_streams()
                 self.is_running = False
+                if self.dies_in_down:
+                    raise httpx.ReadError("connection lost")
                 return {"down": True}
             case ["POST", "keys"]:
                 return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
@@ -220,6 +229,8 @@ class FakeService:
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
+        if path == "/logs" and "after" not in query:
+            self._when_read(self.late_log)
         after, count = int(query.get("after", -1)), int(query.get("lines", 200))
         readers: dict[str, Callable[[], object]] = {
             "/status": self.status,
@@ -254,8 +265,7 @@ class FakeService:
         makes_key = not self.keys
         if makes_key:
             self._create_key(KeyRequest(name="default"))
-        if self.late is not None:
-            asyncio.get_running_loop().call_soon(self._when_read, 50)
+        self._when_read(self.late)
         return UpResult(
             base_url=self.base_url,
             api_key=KEY if makes_key else None,
@@ -268,13 +278,12 @@ class FakeService:
             already_running=already,
         )
 
-    def _when_read(self, turns: int) -> None:
+    def _when_read(self, then: Callable[["FakeService"], None] | None, turns: int = 50) -> None:
         # The caller has read the answer after a few turns of the loop that both share.
-        assert self.late is not None
-        if turns:
-            asyncio.get_running_loop().call_soon(self._when_read, turns - 1)
-        else:
-            self.late(self)
+        if then is not None and turns:
+            asyncio.get_running_loop().call_soon(self._when_read, then, turns - 1)
+        elif then is not None:
+            then(self)
 
     def _change(self, engine: EngineSnapshot) -> None:
         self.engine = engine
@@ -340,6 +349,9 @@ class FakeConnector:
     service: FakeService
     is_running: bool = True
     started: list[bool] = dataclasses.field(default_factory=list)
+    is_stale: bool = False
+    """Whether the way to a service is known that has died meanwhile."""
+    refuses: StudioError | None = None
     kept: int = 0
     """How often a running service was told to outlive its holders."""
     offline_used: int = 0
@@ -347,6 +359,10 @@ class FakeConnector:
 
     async def connect(self, *, start: bool, hold: bool) -> ControlClient:
         """Return a client, after starting the service when asked to."""
+        if self.refuses is not None:
+            raise self.refuses
+        if self.is_stale:
+            return self.service.client()
         if not (self.is_running and self.service.is_running):
             if not start:
                 raise ServiceUnreachable("service-not-running", "No service runs.")

@@ -3,6 +3,7 @@
 Arguments: a scenario, then the command line.
 """
 
+import os
 import sys
 
 from studio.cli.main import run
@@ -31,6 +32,11 @@ def build(scenario: str) -> FakeConnector:
             connector.is_running, service.engine = True, ready()
         case "idle":
             connector.is_running = True
+        case "pipe-closes":
+            connector.is_running = True
+            reading, writing = os.pipe()
+            os.close(reading)
+            os.dup2(writing, sys.stdout.fileno())
         case "down-hangs":
             service.down_hangs = True
         case "boot-hangs":
