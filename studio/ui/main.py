@@ -1,0 +1,112 @@
+"""Start the window: options, the application, software rendering, the first picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QStandardPaths, QTimer
+from PySide6.QtWidgets import QApplication
+
+from studio.ui.bridge import Bridge
+from studio.ui.session import Session
+from studio.ui.settings import WindowSettings
+from studio.ui.theme import Look, ThemeChoice
+from studio.ui.viewmodels.frame import PageId
+from studio.ui.viewmodels.words import PRODUCT
+from studio.ui.window import MainWindow
+
+if TYPE_CHECKING:
+    from studio.ui.bridge import Connect
+
+_STARTED_S = time.monotonic()
+
+_SOFTWARE = {
+    "QT_XCB_GL_INTEGRATION": "none",
+    "QT_WAYLAND_DISABLE_HW_INTEGRATION": "1",
+}
+"""No GL context is ever made: the card's memory belongs to the model."""
+
+
+def run(
+    argv: list[str],
+    connect: Connect,
+    *,
+    join: Connect | None = None,
+    home: Path | None = None,
+    assets: Path | None = None,
+) -> int:
+    """Show the window until it is closed; return the exit status.
+
+    `connect` reaches the service and may start it; `join` reaches one that runs and never starts
+    one, so that the window comes back after a goodbye. `home` is the Studio's folder.
+    """
+    options = _options(argv)
+    for name, value in _SOFTWARE.items():
+        os.environ.setdefault(name, value)
+    application = QApplication([PRODUCT])
+    application.setApplicationName("weir-studio")
+    application.setApplicationDisplayName(PRODUCT)
+    application.setDesktopFileName("weir-studio")
+    settings = WindowSettings(home or _home())
+    choice = ThemeChoice(options.theme) if options.theme else settings.theme
+    look = Look(application, assets or _assets(), choice)
+    application.setWindowIcon(look.icons.application())
+    session = Session(Bridge(connect, join))
+    window = MainWindow(look, session, settings)
+    if options.smoke:
+        window.painted.connect(lambda: _smoke(application, window))
+    else:
+        window.painted.connect(session.begin)
+    window.show()
+    status = application.exec()
+    session.end()
+    return status
+
+
+def since_start_s() -> float:
+    """Return the seconds since this process was started, or since this module was loaded."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)  # the clock that /proc counts in
+    if clock is not None:
+        fields = Path("/proc/self/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        started_s = int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return time.clock_gettime(clock) - started_s
+    return time.monotonic() - _STARTED_S
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="weir ui", description="Open the window.")
+    parser.add_argument("--theme", choices=[choice.value for choice in ThemeChoice])
+    parser.add_argument(
+        "--smoke", action="store_true", help="paint every page, print one line of JSON and end"
+    )
+    return parser.parse_args(argv)
+
+
+def _smoke(application: QApplication, window: MainWindow) -> None:
+    first_paint_s = since_start_s()
+    for page in PageId:
+        window.show_page(page)
+        window.grab()
+    pages = [page.value for page in PageId]
+    line = json.dumps({"first_paint_s": round(first_paint_s, 3), "pages": pages})
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+    QTimer.singleShot(0, application.quit)
+
+
+def _assets() -> Path:
+    return Path(__file__).resolve().parents[2] / "assets"
+
+
+def _home() -> Path:
+    chosen = os.environ.get("WEIR_HOME")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    location = QStandardPaths.StandardLocation.GenericDataLocation
+    return Path(QStandardPaths.writableLocation(location)) / "weir-studio"

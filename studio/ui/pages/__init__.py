@@ -1,0 +1,1 @@
+"""The pages; none knows another."""

@@ -1,0 +1,216 @@
+"""The home page: choose and start, watch it come up, then watch the weir."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.domain.events import Stage
+from studio.domain.metrics import Tick
+from studio.ui.state import Known
+from studio.ui.theme import Look
+from studio.ui.viewmodels.boot import boot_view
+from studio.ui.viewmodels.keys import secret_view
+from studio.ui.viewmodels.presets import ChooserView, chooser_view
+from studio.ui.viewmodels.problem import problem_view
+from studio.ui.viewmodels.serve import Mode, mode_of, serve_view
+from studio.ui.viewmodels.words import Text
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.cards import Card, ProblemCard, SecretCard
+from studio.ui.widgets.chart import Chart
+from studio.ui.widgets.figure import Figure
+from studio.ui.widgets.gauge import Gauge
+from studio.ui.widgets.preset_list import PresetList
+from studio.ui.widgets.progress import StageRow, Timeline
+from studio.ui.widgets.text import Elided, label, show_text
+
+_SIDE_WIDTH = 292
+
+
+class ServePage(QScrollArea):
+    """Signals: `preset_chosen` (id), `start_asked` (from the chooser)."""
+
+    preset_chosen = Signal(str)
+    start_asked = Signal()
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("page-serve")
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._look = look
+        self.problem = ProblemCard(look, "problem")
+        self.secret = SecretCard(look, "secret")
+        self._chooser = _Chooser(look)
+        self._chooser.presets.chosen.connect(self.preset_chosen)
+        self._chooser.start.clicked.connect(self.start_asked)
+        self._progress = _Progress(look)
+        self._weir = _Weir(look)
+        self.charts = [Chart(look, f"chart-{name}") for name in ("pool", "decode", "ttft", "seats")]
+        self._charts = QWidget()
+        self._lay_out()
+
+    def show_known(self, known: Known, now_s: float, chosen: str | None, choosing: bool) -> None:
+        """Show everything but the ticks."""
+        mode = mode_of(known, choosing=choosing)
+        self._chooser.setVisible(mode is Mode.CHOOSE)
+        self._progress.setVisible(mode is Mode.PROGRESS)
+        self._weir.setVisible(mode is Mode.WEIR)
+        self.problem.show_problem(problem_view(known.problem) if known.problem else None)
+        secret = known.secret
+        base_url = known.gateway.base_url
+        self.secret.show_secret(secret_view(secret, base_url) if secret else None)
+        self._chooser.show_view(chooser_view(known, chosen))
+        if mode is Mode.PROGRESS:
+            self._progress.show_known(known, now_s)
+
+    def show_ticks(self, known: Known, ticks: Sequence[Tick]) -> None:
+        """Show gauge, figures and charts."""
+        view = serve_view(known, ticks)
+        self._weir.gauge.show_gauge(view.gauge)
+        for figure, figure_view in zip(self._weir.figures, view.figures, strict=True):
+            figure.show_figure(figure_view)
+        self._weir.show_facts(view.gauge.facts)
+        for chart, chart_view in zip(self.charts, view.charts, strict=True):
+            chart.show_chart(chart_view)
+        self._charts.setVisible(view.show_charts)
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        content.setObjectName("page")
+        column = QVBoxLayout(content)
+        margin = self._look.space("page_margin")
+        column.setContentsMargins(margin, margin, margin, margin)
+        column.setSpacing(self._look.space("card_gap"))
+        grid = QGridLayout(self._charts)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(self._look.space("card_gap"))
+        for place, chart in enumerate(self.charts):
+            grid.addWidget(chart, place // 2, place % 2)
+        for part in (self.problem, self.secret, self._chooser, self._progress, self._weir):
+            column.addWidget(part)
+        column.addWidget(self._charts)
+        column.addStretch(1)
+        self.setWidget(content)
+
+
+class _Chooser(QWidget):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.presets = PresetList(look)
+        self.start = Button(look, "start-preset", kind="primary", icon="start")
+        choose = Card(look, "chooser", " ")
+        self._heading = choose.heading
+        choose.column.addWidget(self.presets)
+        choose.column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignLeft)
+        choose.column.addStretch(1)
+        machine = Card(look, "machine", "This machine")
+        machine.setFixedWidth(_SIDE_WIDTH)
+        self._facts = QVBoxLayout()
+        self._facts.setSpacing(look.space("step") * 2)
+        machine.column.addLayout(self._facts)
+        machine.column.addStretch(1)
+        self._shown: tuple[str, ...] = ()
+        self._values: list[Elided] = []
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.space("card_gap"))
+        row.addWidget(choose, 1)
+        row.addWidget(machine)
+
+    def show_view(self, view: ChooserView) -> None:
+        show_text(self._heading, view.heading)
+        self.presets.show_rows(view.rows, view.empty)
+        self.start.show_view(view.button)
+        labels = tuple(name for name, _ in view.facts)
+        if labels != self._shown:
+            self._rebuild_facts(labels)
+        for value, (_, text) in zip(self._values, view.facts, strict=True):
+            value.show_text(text.text, text.tooltip)
+
+    def _rebuild_facts(self, labels: tuple[str, ...]) -> None:
+        while (item := self._facts.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        self._shown, self._values = labels, []
+        for name in labels:
+            pair = QWidget()
+            column = QVBoxLayout(pair)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(1)
+            value = Elided()
+            column.addWidget(label("small", name))
+            column.addWidget(value)
+            self._values.append(value)
+            self._facts.addWidget(pair)
+
+
+class _Progress(Card):
+    def __init__(self, look: Look) -> None:
+        super().__init__(look, "progress", " ")
+        self._stages = {stage: StageRow(look, f"stage-{stage.value}") for stage in Stage}
+        self._timeline = Timeline(look, "timeline")
+        for stage, row in self._stages.items():
+            self.column.addWidget(row)
+            if stage is Stage.BOOT:
+                self._inset = QWidget()
+                inside = QHBoxLayout(self._inset)
+                inside.setContentsMargins(26, 0, 0, 4)
+                inside.addWidget(self._timeline)
+                self.column.addWidget(self._inset)
+
+    def show_known(self, known: Known, now_s: float) -> None:
+        view = boot_view(known, now_s)
+        show_text(self.heading, view.heading)
+        for stage in view.stages:
+            self._stages[stage.stage].show_stage(stage)
+        self._inset.setVisible(view.timeline is not None)
+        if view.timeline is not None:
+            self._timeline.show_timeline(view.timeline)
+
+
+class _Weir(QWidget):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.gauge = Gauge(look, "gauge")
+        self.figures = [Figure(look, f"figure-{name}") for name in ("pool", "spill", "speed")]
+        card = Card(look, "weir")
+        card.column.addWidget(self.gauge, 1)
+        self._facts = QHBoxLayout()
+        self._facts.setSpacing(look.space("card_gap"))
+        self._values: list[tuple[str, Elided]] = []
+        card.column.addLayout(self._facts)
+        side = QVBoxLayout()
+        side.setSpacing(look.space("card_gap"))
+        for figure in self.figures:
+            figure.setFixedWidth(_SIDE_WIDTH)
+            figure.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+            side.addWidget(figure)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.space("card_gap"))
+        row.addWidget(card, 1)
+        row.addLayout(side)
+        self.setMinimumHeight(352)
+
+    def show_facts(self, facts: tuple[tuple[str, Text], ...]) -> None:
+        if not self._values:
+            for name, _ in facts:
+                column = QVBoxLayout()
+                column.setSpacing(1)
+                value = Elided()
+                column.addWidget(label("small", name))
+                column.addWidget(value)
+                self._facts.addLayout(column, 1)
+                self._values.append((name, value))
+        for (_, value), (_, text) in zip(self._values, facts, strict=True):
+            value.show_text(text.text, text.tooltip)

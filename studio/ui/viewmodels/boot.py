@@ -1,0 +1,204 @@
+"""The way from Start to ready: stages of `up`, and the phases of the engine's boot."""
+
+import msgspec
+
+from studio.domain.events import Stage, StageProgress, StageState
+from studio.domain.server import BootPhase, EngineState, PhaseTime
+from studio.domain.units import UNKNOWN, bytes_text, duration_text
+from studio.ui.state import Known, elapsed_s
+from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape
+
+_TITLES: dict[Stage, str] = {
+    Stage.DETECT: "Look at this machine",
+    Stage.RUNTIME: "Install the runtime",
+    Stage.MODEL: "Get the model",
+    Stage.BOOT: "Boot the engine",
+    Stage.GATEWAY: "Open the gateway",
+}
+
+_SIGNS: dict[StageState, tuple[str, Role, Shape]] = {
+    StageState.RUNNING: ("Under way", Role.WATER, Shape.HALF),
+    StageState.DONE: ("Done", Role.OK, Shape.TICK),
+    StageState.SKIPPED: ("Already here", Role.OK, Shape.TICK),
+    StageState.FAILED: ("Failed", Role.HARM, Shape.CROSS),
+}
+
+
+class StageView(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage; `share` is None where the end is not known."""
+
+    stage: Stage
+    title: str
+    word: str
+    role: Role
+    shape: Shape
+    note: str
+    share: float | None
+    running: bool
+    amount: str
+    rate: str
+
+
+class PhaseView(msgspec.Struct, frozen=True, kw_only=True):
+    """One boot phase on the timeline; seconds since the process was started."""
+
+    words: str
+    started_s: float
+    ended_s: float
+    running: bool
+    duration: str
+
+
+class TimelineView(msgspec.Struct, frozen=True, kw_only=True):
+    """The boot as a line from 0 to `span_s`."""
+
+    phases: tuple[PhaseView, ...]
+    span_s: float
+    elapsed_s: float | None
+    forecast_s: float | None
+    elapsed: str
+    forecast: str
+    now: str
+
+
+class BootView(msgspec.Struct, frozen=True, kw_only=True):
+    """The progress panel."""
+
+    heading: str
+    stages: tuple[StageView, ...]
+    timeline: TimelineView | None
+
+
+def boot_view(known: Known, now_s: float) -> BootView:
+    """Return the progress panel as of `now_s`."""
+    known_stages = {progress.stage: progress for progress in known.stages}
+    return BootView(
+        heading=_heading(known),
+        stages=tuple(_stage(stage, known_stages.get(stage)) for stage in Stage),
+        timeline=_timeline(known, now_s),
+    )
+
+
+def _heading(known: Known) -> str:
+    match known.engine.state:
+        case EngineState.DRAINING | EngineState.STOPPING:
+            return "Stopping the engine"
+        case EngineState.BACKING_OFF:
+            return "Waiting before the next try"
+        case _:
+            return "Getting ready"
+
+
+def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
+    if progress is None:
+        return StageView(
+            stage=stage,
+            title=_TITLES[stage],
+            word="Waits",
+            role=Role.QUIET,
+            shape=Shape.RING,
+            note="",
+            share=0.0,
+            running=False,
+            amount="",
+            rate="",
+        )
+    word, role, shape = _SIGNS[progress.state]
+    running = progress.state is StageState.RUNNING
+    return StageView(
+        stage=stage,
+        title=progress.title or _TITLES[stage],
+        word=word,
+        role=role,
+        shape=shape,
+        note=progress.note or "",
+        share=_share(progress),
+        running=running,
+        amount=_amount(progress),
+        rate=_rate(progress) if running else "",
+    )
+
+
+def _share(progress: StageProgress) -> float | None:
+    if progress.state in (StageState.DONE, StageState.SKIPPED):
+        return 1.0
+    if progress.done is None or not progress.total:
+        return None
+    return min(1.0, max(0.0, progress.done / progress.total))
+
+
+def _amount(progress: StageProgress) -> str:
+    if progress.unit is None or progress.done is None:
+        return ""
+    finished = progress.state in (StageState.DONE, StageState.SKIPPED)
+    done = _quantity(progress.done, progress.unit)
+    if finished and progress.total in (None, progress.done):
+        return done
+    total = UNKNOWN if progress.total is None else _quantity(progress.total, progress.unit)
+    if progress.unit == "packages":
+        return f"{progress.done:,.0f} of {total}"
+    return f"{done} of {total}"
+
+
+def _quantity(amount: float, unit: str) -> str:
+    match unit:
+        case "bytes":
+            return bytes_text(amount)
+        case "s":
+            return duration_text(amount)
+        case _:
+            return f"{amount:,.0f} {unit}"
+
+
+def _rate(progress: StageProgress) -> str:
+    if progress.unit not in ("bytes", "packages"):
+        return ""
+    if progress.rate is None:
+        return f"{UNKNOWN}/s"
+    return f"{_quantity(progress.rate, progress.unit)}/s"
+
+
+def _timeline(known: Known, now_s: float) -> TimelineView | None:
+    engine = known.engine
+    if not engine.phases:
+        return None
+    elapsed = elapsed_s(known, now_s)
+    end_s = elapsed if elapsed is not None else engine.phases[-1].started_s
+    forecast = engine.expected_boot_s
+    phases = tuple(_phase(time, end_s) for time in engine.phases)
+    span = max(end_s, forecast or 0.0, phases[-1].ended_s, 1.0)
+    return TimelineView(
+        phases=phases,
+        span_s=span,
+        elapsed_s=elapsed,
+        forecast_s=forecast,
+        elapsed=duration_text(elapsed),
+        forecast=_forecast(elapsed, forecast),
+        now=_now(engine.phase, engine.phase_share),
+    )
+
+
+def _phase(time: PhaseTime, now_s: float) -> PhaseView:
+    ended_s = time.ended_s if time.ended_s is not None else max(now_s, time.started_s)
+    return PhaseView(
+        words=PHASE_WORDS[time.phase],
+        started_s=time.started_s,
+        ended_s=ended_s,
+        running=time.ended_s is None,
+        duration=duration_text(ended_s - time.started_s),
+    )
+
+
+def _forecast(elapsed: float | None, forecast: float | None) -> str:
+    if forecast is None:
+        return "No forecast: this preset has not booted here yet"
+    if elapsed is not None and elapsed > forecast:
+        return f"{duration_text(elapsed - forecast)} over the forecast of {duration_text(forecast)}"
+    return f"forecast {duration_text(forecast)}"
+
+
+def _now(phase: BootPhase | None, share: float | None) -> str:
+    if phase is None:
+        return ""
+    words = PHASE_WORDS[phase]
+    return words if share is None else f"{words}, {share * 100:.0f} %"

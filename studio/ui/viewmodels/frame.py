@@ -1,0 +1,235 @@
+"""The frame around the pages: who serves, in what state, under which address."""
+
+import enum
+
+import msgspec
+
+from studio.domain.events import StageProgress, StageState
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.units import duration_text
+from studio.ui.state import Action, Known, Link, elapsed_s, is_busy
+from studio.ui.viewmodels.words import PHASE_WORDS, PRODUCT, ButtonView, Role, Shape, Text
+
+
+class PageId(enum.StrEnum):
+    """The pages that exist."""
+
+    SERVE = "serve"
+    LOGS = "logs"
+    KEYS = "keys"
+
+
+PAGE_WORDS: dict[PageId, Text] = {
+    PageId.SERVE: Text(text="Serve", tooltip="Preset, state, pool and speed (Ctrl+1)"),
+    PageId.LOGS: Text(text="Logs", tooltip="What the engine and the service say (Ctrl+2)"),
+    PageId.KEYS: Text(text="Keys", tooltip="Keys for chat clients, and their use (Ctrl+3)"),
+}
+
+THEME_WORDS: dict[str, Text] = {
+    "system": Text(text="System theme", tooltip="Colours follow the system (Ctrl+T changes them)"),
+    "dark": Text(text="Dark", tooltip="Dark colours (Ctrl+T changes them)"),
+    "light": Text(text="Light", tooltip="Light colours (Ctrl+T changes them)"),
+}
+
+
+class StateView(msgspec.Struct, frozen=True, kw_only=True):
+    """The state in words, with a sign that needs no colour."""
+
+    text: str
+    role: Role
+    shape: Shape
+    tooltip: str = ""
+
+
+class BannerView(msgspec.Struct, frozen=True, kw_only=True):
+    """A calm line under the strip; no button when there is nothing to press."""
+
+    text: str
+    button: str | None = None
+
+
+class FrameView(msgspec.Struct, frozen=True, kw_only=True):
+    """The strip above every page."""
+
+    window_title: str
+    title: str
+    expert: str
+    state: StateView
+    address: Text
+    can_copy_address: bool
+    start: ButtonView
+    stop: ButtonView
+    restart: ButtonView
+    switch: ButtonView
+    banner: BannerView | None
+    version: Text
+
+
+def frame_view(known: Known, now_s: float, *, chosen: str | None, choosing: bool) -> FrameView:
+    """Return the strip; `chosen` is the preset marked on the serve page."""
+    title, expert = _titles(known, chosen)
+    state = state_view(known, now_s)
+    running = known.engine.state is EngineState.READY
+    return FrameView(
+        window_title=f"{title} · {state.text} · {PRODUCT}" if running else PRODUCT,
+        title=title,
+        expert=expert,
+        state=state,
+        address=_address(known),
+        can_copy_address=known.gateway.base_url is not None,
+        start=_start(known, chosen),
+        stop=_stop(known),
+        restart=_restart(known),
+        switch=_switch(known, choosing=choosing),
+        banner=banner_view(known),
+        version=_version(known),
+    )
+
+
+def state_view(known: Known, now_s: float) -> StateView:
+    """Return the engine's state in a few words."""
+    if known.link is not Link.LIVE:
+        text = "Service ended" if known.link is Link.ENDED else "Looking for the service"
+        return StateView(text=text, role=Role.QUIET, shape=Shape.RING)
+    engine = known.engine
+    match engine.state:
+        case EngineState.READY:
+            return StateView(text=_ready_words(engine), role=Role.OK, shape=Shape.DOT)
+        case EngineState.STARTING:
+            return _starting(known, now_s)
+        case EngineState.FAILED:
+            return StateView(text="Failed", role=Role.HARM, shape=Shape.CROSS)
+        case EngineState.BACKING_OFF:
+            text = "Failed, trying again soon"
+            return StateView(text=text, role=Role.WARN, shape=Shape.TRIANGLE)
+        case EngineState.DRAINING:
+            text = "Finishing the last answers"
+            return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
+        case EngineState.STOPPING:
+            return StateView(text="Stopping", role=Role.WATER, shape=Shape.HALF)
+        case EngineState.PREPARING | EngineState.STOPPED:
+            return _at_rest_or_preparing(known)
+
+
+def banner_view(known: Known) -> BannerView | None:
+    """Return the line about the service, None while it answers."""
+    match known.link:
+        case Link.LIVE:
+            return None
+        case Link.CONNECTING:
+            return BannerView(text="Looking for the service, and starting it if none runs.")
+        case Link.LOST:
+            reason = f" {known.farewell}" if known.farewell else ""
+            return BannerView(text=f"The service does not answer; trying again.{reason}")
+        case Link.ENDED:
+            reason = f" {known.farewell}" if known.farewell else ""
+            return BannerView(text=f"The service has ended.{reason}", button="Start it again")
+
+
+def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
+    identity = known.engine.preset or chosen
+    for preset in known.presets or ():
+        if preset.id == identity:
+            return preset.title, preset.expert
+    return identity or "No preset chosen", ""
+
+
+def _ready_words(engine: EngineSnapshot) -> str:
+    if engine.boot_s is None:
+        return "Ready"
+    return f"Ready, booted in {duration_text(engine.boot_s)}"
+
+
+def _starting(known: Known, now_s: float) -> StateView:
+    engine = known.engine
+    words = PHASE_WORDS[engine.phase] if engine.phase else "Starting"
+    passed = duration_text(elapsed_s(known, now_s))
+    if engine.expected_boot_s is None:
+        text = f"{words}, {passed}"
+    else:
+        text = f"{words}, {passed} of about {duration_text(engine.expected_boot_s)}"
+    return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
+
+
+def _at_rest_or_preparing(known: Known) -> StateView:
+    stage = _running_stage(known.stages)
+    if known.engine.state is EngineState.PREPARING or known.pending & {Action.UP, Action.SWITCH}:
+        text = stage.title if stage is not None else "Preparing"
+        return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
+    if known.problem is not None:
+        return StateView(text="Stopped after a problem", role=Role.HARM, shape=Shape.CROSS)
+    return StateView(text="Stopped", role=Role.QUIET, shape=Shape.RING)
+
+
+def _running_stage(stages: tuple[StageProgress, ...]) -> StageProgress | None:
+    running = [stage for stage in stages if stage.state is StageState.RUNNING]
+    return running[-1] if running else None
+
+
+def _address(known: Known) -> Text:
+    if known.gateway.base_url is not None:
+        return Text(
+            text=known.gateway.base_url,
+            tooltip="The base URL for chat clients. Copy it with Ctrl+Shift+C.",
+        )
+    return Text(tooltip="The address appears when the gateway is open.")
+
+
+def _start(known: Known, chosen: str | None) -> ButtonView:
+    visible = not is_busy(known) and known.engine.state is not EngineState.READY
+    if known.link is not Link.LIVE:
+        return ButtonView(text="Start", enabled=False, tooltip="The service does not answer yet.")
+    preset = next((item for item in known.presets or () if item.id == chosen), None)
+    if preset is None:
+        tooltip = "Choose a preset first."
+        return ButtonView(text="Start", visible=visible, enabled=False, tooltip=tooltip)
+    if not preset.usable:
+        tooltip = " ".join(preset.reasons) or "This machine does not meet the preset's needs."
+        return ButtonView(text="Start", visible=visible, enabled=False, tooltip=tooltip)
+    tooltip = f"Serve “{preset.title}” (Ctrl+Return)"
+    return ButtonView(text="Start", visible=visible, tooltip=tooltip)
+
+
+def _stop(known: Known) -> ButtonView:
+    stopping = Action.STOP in known.pending or known.engine.state is EngineState.STOPPING
+    visible = known.link is Link.LIVE and (
+        is_busy(known) or known.engine.state is EngineState.READY
+    )
+    return ButtonView(
+        text="Stopping" if stopping else "Stop",
+        visible=visible,
+        enabled=not stopping,
+        tooltip="Let the answers under way finish, then stop the engine (Ctrl+.)",
+    )
+
+
+def _restart(known: Known) -> ButtonView:
+    ready = known.link is Link.LIVE and known.engine.state is EngineState.READY
+    return ButtonView(
+        text="Restart",
+        visible=ready,
+        enabled=ready and not is_busy(known),
+        tooltip="Stop the engine and start it with the same preset and settings (Ctrl+R)",
+    )
+
+
+def _switch(known: Known, *, choosing: bool) -> ButtonView:
+    ready = known.link is Link.LIVE and known.engine.state is EngineState.READY
+    return ButtonView(
+        text="Back to the weir" if choosing else "Switch",
+        visible=ready and known.presets is not None,
+        enabled=ready and not is_busy(known),
+        tooltip="Show the pool and the speed again"
+        if choosing
+        else "Serve another preset; address and keys stay (Ctrl+P)",
+    )
+
+
+def _version(known: Known) -> Text:
+    if known.service is None:
+        return Text(tooltip="The service's version appears when it answers.")
+    service = known.service
+    return Text(
+        text=service.version,
+        tooltip=f"Service {service.version}, process {service.pid}, folder {service.home}",
+    )

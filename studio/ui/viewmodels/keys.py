@@ -1,0 +1,134 @@
+"""The keys page."""
+
+import datetime
+
+import msgspec
+
+from studio.domain.control import KeyInfo
+from studio.domain.units import UNKNOWN
+from studio.ui.state import Action, Known, Link, Secret
+from studio.ui.viewmodels.words import MAKE_KEY, ButtonView, Text, plural
+
+
+class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One key; `question` is asked in place before it is revoked."""
+
+    id: str
+    name: str
+    prefix: str
+    created: Text
+    last_used: Text
+    requests: Text
+    tokens: Text
+    revoked: bool
+    revoke: ButtonView
+    question: str
+
+
+class KeysView(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole page."""
+
+    summary: str
+    rows: tuple[KeyRow, ...]
+    empty: str
+    create: ButtonView
+
+
+class SecretView(msgspec.Struct, frozen=True, kw_only=True):
+    """The card that shows a key once."""
+
+    title: str
+    hint: str
+    key: str
+    base_url: str
+    dismiss: str = "I have it"
+
+
+HEADINGS = ("Name", "Key", "Made", "Last used", "Requests", "Tokens in · reused · out", "")
+
+# Not strftime's %b: that follows the process's locale, and these words are English.
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+
+def keys_view(known: Known, name: str) -> KeysView:
+    """Return the page; `name` is what stands in the field for a new key."""
+    keys = known.keys or ()
+    working = sum(key.revoked_at is None for key in keys)
+    live = known.link is Link.LIVE
+    return KeysView(
+        summary=f"{plural(working, 'key works', 'keys work')} now" if known.keys else "",
+        rows=tuple(_row(key, live=live) for key in _ordered(keys)),
+        empty=_empty(known),
+        create=_create(known, name),
+    )
+
+
+def secret_view(secret: Secret, base_url: str | None) -> SecretView:
+    """Return the shown-once card."""
+    name = f" “{secret.name}”" if secret.name else ""
+    return SecretView(
+        title=f"Your new key{name}",
+        hint="Shown once and kept as a hash only: copy it into your chat client now.",
+        key=secret.key,
+        base_url=base_url or "",
+    )
+
+
+def instant_text(iso: str | None) -> str:
+    """Return an ISO 8601 instant as `29 Nov 2026, 15:24` in local time."""
+    if iso is None:
+        return UNKNOWN
+    try:
+        instant = datetime.datetime.fromisoformat(iso)
+    except ValueError:
+        return UNKNOWN
+    local = instant.astimezone() if instant.tzinfo else instant
+    month = _MONTHS[3 * local.month - 3 : 3 * local.month]
+    return f"{local.day} {month} {local.year}, {local:%H:%M}"
+
+
+def _ordered(keys: tuple[KeyInfo, ...]) -> list[KeyInfo]:
+    return sorted(keys, key=lambda key: (key.revoked_at is not None, key.created_at))
+
+
+def _row(key: KeyInfo, *, live: bool) -> KeyRow:
+    revoked = key.revoked_at is not None
+    never = "No client has used this key yet." if key.last_used_at is None else ""
+    errors = plural(key.errors, "request failed", "requests failed")
+    return KeyRow(
+        id=key.id,
+        name=key.name,
+        prefix=f"{key.prefix}…",
+        created=Text(text=instant_text(key.created_at)),
+        last_used=Text(
+            text=f"Revoked {instant_text(key.revoked_at)}"
+            if revoked
+            else instant_text(key.last_used_at),
+            tooltip=never,
+        ),
+        requests=Text(text=f"{key.requests:,}", tooltip=errors),
+        tokens=Text(
+            text=f"{key.prompt_tokens:,} · {key.cached_tokens:,} · {key.generated_tokens:,}",
+            tooltip="Prompt tokens, prompt tokens reused from the cache, generated tokens",
+        ),
+        revoked=revoked,
+        revoke=ButtonView(text="Revoke", visible=not revoked, enabled=live),
+        question=f"Clients that use “{key.name}” are refused from then on. Revoke it?",
+    )
+
+
+def _empty(known: Known) -> str:
+    if known.keys is None:
+        return "The keys appear when the service answers."
+    if not known.keys:
+        return "There is no key yet. Name one above and make it: each chat client gets its own."
+    return ""
+
+
+def _create(known: Known, name: str) -> ButtonView:
+    if known.link is not Link.LIVE:
+        return ButtonView(text=MAKE_KEY, enabled=False, tooltip="The service does not answer yet.")
+    if not name.strip():
+        return ButtonView(text=MAKE_KEY, enabled=False, tooltip="Give the key a name first.")
+    busy = Action.CREATE_KEY in known.pending
+    return ButtonView(text=MAKE_KEY, enabled=not busy, tooltip="Make it and show it once")

@@ -1,0 +1,44 @@
+"""The log page."""
+
+import datetime
+
+from studio.domain.metrics import LogLine
+from studio.ui.viewmodels.words import Role, plural
+
+LEVEL_ROLES: dict[str, Role] = {
+    "debug": Role.QUIET,
+    "warning": Role.WARN,
+    "error": Role.HARM,
+}
+
+LEVEL_SIGNS: dict[str, str] = {"warning": "!", "error": "×"}
+"""What stands before a line, so that colour is not the only sign."""
+
+EMPTY = "No lines yet. They appear when the engine starts."
+NO_MATCH = "No line matches."
+
+
+def is_grave(line: LogLine) -> bool:
+    """Tell whether a line is a warning or an error."""
+    return line.level in LEVEL_SIGNS
+
+
+def clock_text(at: float) -> str:
+    """Return seconds since the epoch as local `15:24:07`."""
+    return f"{datetime.datetime.fromtimestamp(at, datetime.UTC).astimezone():%H:%M:%S}"
+
+
+def count_text(shown: int, dropped: int, matches: int | None, current: int | None) -> str:
+    """Return the line under the log: how many lines, and where the search stands."""
+    parts = [plural(shown, "line", "lines")]
+    if dropped:
+        parts.append(f"{plural(dropped, 'older line', 'older lines')} not kept")
+    if matches is not None:
+        place = f"{current + 1:,} of " if current is not None else ""
+        parts.append(f"{place}{plural(matches, 'match', 'matches')}")
+    return " · ".join(parts)
+
+
+def line_text(line: LogLine) -> str:
+    """Return a line as it is copied."""
+    return f"{clock_text(line.at)} {line.source:<6} {line.level:<7} {line.text}"

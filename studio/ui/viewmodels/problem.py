@@ -1,0 +1,103 @@
+"""An error as a card: cause, evidence, and buttons that act."""
+
+import enum
+
+import msgspec
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.units import bytes_text
+from studio.ui.viewmodels.words import plural
+
+
+class Remedy(enum.StrEnum):
+    """What a button on the card does."""
+
+    RETRY = "retry"
+    TAKE_PORT = "take-port"
+    CONSENT = "consent"
+    COPY = "copy"
+
+
+class RemedyView(msgspec.Struct, frozen=True, kw_only=True):
+    """One button of the card."""
+
+    remedy: Remedy
+    text: str
+    primary: bool = False
+
+
+class ProblemView(msgspec.Struct, frozen=True, kw_only=True):
+    """The card."""
+
+    is_question: bool
+    """A step that wants a yes, not a failure."""
+    title: str
+    hint: str
+    code: str
+    evidence: str
+    evidence_button: str
+    remedies: tuple[RemedyView, ...]
+    report: str
+    """What `Copy` puts on the clipboard."""
+
+
+def fault_info(fault_id: str, kind: str) -> ErrorInfo:
+    """Return what is shown for an exception that nobody foresaw, logged under `fault_id`."""
+    return ErrorInfo(
+        code="unexpected",
+        message=f"The window met an error that it does not know: {kind}, number {fault_id}.",
+        hint="Try again. The window's log holds the details under this number.",
+        data={"fault_id": fault_id},
+    )
+
+
+def problem_view(info: ErrorInfo, *, can_retry: bool = True) -> ProblemView:
+    """Return the card for `info`."""
+    question = needs_consent(info)
+    return ProblemView(
+        is_question=question,
+        title=info.message,
+        hint=info.hint or "",
+        code=info.code,
+        evidence="\n".join(info.evidence),
+        evidence_button=plural(len(info.evidence), "line that proves it", "lines that prove it"),
+        remedies=_remedies(info, question=question, can_retry=can_retry),
+        report=_report(info),
+    )
+
+
+def needs_consent(info: ErrorInfo) -> bool:
+    """Tell whether a yes is what is missing; the codes of `NeedsConsent` say so in their name."""
+    return "consent" in info.code
+
+
+def free_port(info: ErrorInfo) -> int | None:
+    """Return the port that is offered instead of the taken one."""
+    port = info.data.get("free_port")
+    return port if isinstance(port, int) and not isinstance(port, bool) else None
+
+
+def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[RemedyView, ...]:
+    copy = RemedyView(remedy=Remedy.COPY, text="Copy report")
+    if not can_retry:
+        return (copy,)
+    if question:
+        return (RemedyView(remedy=Remedy.CONSENT, text=_yes(info), primary=True),)
+    retry = RemedyView(remedy=Remedy.RETRY, text="Try again")
+    port = free_port(info) if info.code == "port-taken" else None
+    if port is not None:
+        take = RemedyView(remedy=Remedy.TAKE_PORT, text=f"Use port {port}", primary=True)
+        return (take, retry, copy)
+    return (msgspec.structs.replace(retry, primary=True), copy)
+
+
+def _yes(info: ErrorInfo) -> str:
+    size = info.data.get("download_bytes")
+    if isinstance(size, int | float) and not isinstance(size, bool) and size > 0:
+        return f"Yes, download {bytes_text(size)}"
+    return "Yes, go on"
+
+
+def _report(info: ErrorInfo) -> str:
+    parts = [f"{info.code}: {info.message}", info.hint or "", *info.evidence]
+    return "\n".join(part for part in parts if part)

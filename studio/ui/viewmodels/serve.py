@@ -1,0 +1,234 @@
+"""The home page while it serves: gauge, three figures, charts."""
+
+import enum
+from collections.abc import Sequence
+
+import msgspec
+
+from studio.domain.metrics import Tick
+from studio.domain.server import EngineState
+from studio.domain.units import (
+    bytes_text,
+    latency_text,
+    percent_text,
+    rate_text,
+    tokens_text,
+)
+from studio.ui.state import ENGINE_ACTIONS, Action, Known
+from studio.ui.viewmodels.charts import PAST, ChartView, charts, line_moved, points_of
+from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
+
+_LONG_TALK = 20_000
+_SHORT_TALK = 2_000
+
+
+class Mode(enum.StrEnum):
+    """Which panel stands on top of the page."""
+
+    CHOOSE = "choose"
+    PROGRESS = "progress"
+    WEIR = "weir"
+
+
+class FigureView(msgspec.Struct, frozen=True, kw_only=True):
+    """A big figure with its one-line meaning."""
+
+    label: str
+    value: str
+    unit: str
+    meaning: str
+    role: Role
+    tooltip: str
+
+
+class GaugeView(msgspec.Struct, frozen=True, kw_only=True):
+    """The weir. Shares are of the crest; None is not known."""
+
+    crest: str
+    level: str
+    share: float | None
+    levels: tuple[tuple[float, float | None], ...]
+    """Age in seconds, share of the crest; oldest first."""
+    spill: str
+    spills: bool
+    spill_share: float
+    empty: str
+    facts: tuple[tuple[str, Text], ...]
+    past: str
+    spoken: str
+    """The whole gauge as a sentence."""
+
+
+class ServeView(msgspec.Struct, frozen=True, kw_only=True):
+    """The page apart from chooser and progress."""
+
+    gauge: GaugeView
+    figures: tuple[FigureView, ...]
+    charts: tuple[ChartView, ...]
+    show_charts: bool
+
+
+def mode_of(known: Known, *, choosing: bool) -> Mode:
+    """Return which panel answers the question of the moment."""
+    state = known.engine.state
+    if state is EngineState.READY and not known.pending & {Action.RESTART, Action.SWITCH}:
+        return Mode.CHOOSE if choosing else Mode.WEIR
+    at_rest = state in (EngineState.STOPPED, EngineState.FAILED)
+    if at_rest and not known.pending & ENGINE_ACTIONS - {Action.STOP}:
+        return Mode.CHOOSE
+    return Mode.PROGRESS
+
+
+def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
+    """Return the gauge, the figures and the charts from the ticks, oldest first."""
+    tick = ticks[-1] if ticks else known.tick
+    ready = known.engine.state is EngineState.READY
+    reason = "" if ready else "The engine is not running."
+    tick = tick if ready else None
+    return ServeView(
+        gauge=_gauge(known, tick, ticks, reason),
+        figures=(_pool(known, tick, reason), _spill(tick, reason), _speed(tick, reason)),
+        charts=charts(ticks, _crest(known, tick)),
+        show_charts=ready or any(item.decode_tokens_per_s for item in ticks),
+    )
+
+
+def gauge_moved(before: GaugeView, after: GaugeView) -> bool:
+    """Tell whether `after` looks different."""
+    same = msgspec.structs.replace(after, levels=before.levels)
+    return same != before or line_moved(before.levels, after.levels)
+
+
+def _crest(known: Known, tick: Tick | None) -> int | None:
+    if tick is not None and tick.pool_tokens is not None:
+        return tick.pool_tokens
+    return known.engine.pool_tokens
+
+
+def _gauge(known: Known, tick: Tick | None, ticks: Sequence[Tick], reason: str) -> GaugeView:
+    crest = _crest(known, tick)
+    used = tick.pool_used_tokens if tick else None
+    share = _share(used, crest)
+    levels = tuple(
+        (age, _share(value, crest)) for age, value in points_of(ticks, "pool_used_tokens")
+    )
+    spill = tick.spill_bytes if tick else None
+    memory = tick.memory_bytes if tick else None
+    empty = "" if share is not None else reason or "The engine has not reported its pool yet."
+    return GaugeView(
+        crest=f"pool {tokens_text(crest)}" if crest else "pool –",
+        level=number(tokens_text(used)),
+        share=share,
+        levels=levels,
+        spill=f"spill {bytes_text(spill)}",
+        spills=bool(spill),
+        spill_share=min(1.0, max(0.05, spill / memory)) if spill and memory else 0.0,
+        empty=empty,
+        facts=_facts(tick, share, reason),
+        past=PAST,
+        spoken=f"{tokens_text(used)} of {tokens_text(crest)} in use, spill {bytes_text(spill)}",
+    )
+
+
+def _share(used: float | None, crest: float | None) -> float | None:
+    return None if used is None or not crest else min(1.0, used / crest)
+
+
+def _facts(tick: Tick | None, share: float | None, reason: str) -> tuple[tuple[str, Text], ...]:
+    def fact(text: str, why: str) -> Text:
+        return Text(text=text, tooltip=reason or why)
+
+    tick = tick or Tick(at=0.0)
+    counts = (tick.running, tick.waiting)
+    seats = " · ".join("–" if count is None else f"{count:,}" for count in counts)
+    steps = None if tick.tokens_per_step is None else f"{tick.tokens_per_step:.1f}"
+    return (
+        ("in use", fact(percent_text(share), "Tokens in use of what the pool can hold")),
+        ("running · waiting", fact(seats, "Requests that get tokens now, and requests that queue")),
+        (
+            "TTFT",
+            fact(latency_text(tick.ttft_s), "Mean time to first token, latest requests"),
+        ),
+        (
+            "prefix reused",
+            fact(percent_text(tick.prefix_hit_share), "Prompt tokens found in the KV cache"),
+        ),
+        (
+            "tok/step",
+            fact(
+                steps or "–",
+                "Tokens per engine step" if steps else "The engine reports this under speculation",
+            ),
+        ),
+        ("engine memory", fact(bytes_text(tick.engine_rss_bytes), "Resident memory of the engine")),
+    )
+
+
+def _pool(known: Known, tick: Tick | None, reason: str) -> FigureView:
+    crest = _crest(known, tick)
+    used = tick.pool_used_tokens if tick else None
+    unit = f"of {tokens_text(crest)}" if used is not None and crest else ""
+    return FigureView(
+        label="Pool",
+        value=number(tokens_text(used)),
+        unit=unit,
+        meaning=_room(used, crest, tick) if not reason else "no pool while nothing runs",
+        role=Role.INK,
+        tooltip=reason or "KV cache in use. When it is full, requests wait or are preempted.",
+    )
+
+
+def _room(used: int | None, crest: int | None, tick: Tick | None) -> str:
+    if used is None or not crest:
+        return "not reported yet"
+    if tick is not None and tick.waiting:
+        return f"{plural(tick.waiting, 'request waits', 'requests wait')} for room"
+    free = crest - used
+    talk, words = (_LONG_TALK, "20k") if crest >= 2 * _LONG_TALK else (_SHORT_TALK, "2k")
+    count = free // talk
+    if count == 0:
+        return f"room for {tokens_text(free)} more"
+    if count == 1:
+        return f"room for one more {words} conversation"
+    return f"room for {count:,} more {words} conversations"
+
+
+def _spill(tick: Tick | None, reason: str) -> FigureView:
+    spill = tick.spill_bytes if tick else None
+    value, unit = number_and_unit(bytes_text(spill))
+    if spill is None:
+        meaning = "not measured yet" if not reason else "nothing to spill while nothing runs"
+    elif spill == 0:
+        meaning = "nothing lies where it hurts"
+    else:
+        meaning = "in swap, where it slows every answer"
+    return FigureView(
+        label="Spill",
+        value=value,
+        unit=unit,
+        meaning=meaning,
+        role=Role.HARM if spill else Role.INK,
+        tooltip=reason or "Bytes of the engine that lie in swap instead of memory.",
+    )
+
+
+def _speed(tick: Tick | None, reason: str) -> FigureView:
+    rate = tick.decode_tokens_per_s if tick else None
+    value, unit = number_and_unit(rate_text(rate))
+    prefill = tick.prefill_tokens_per_s if tick else None
+    if reason:
+        meaning = "no tokens while nothing runs"
+    elif rate is None:
+        meaning = "not measured yet"
+    elif not rate and not prefill:
+        meaning = "idle, waiting for a question"
+    else:
+        meaning = f"decode, with prefill at {rate_text(prefill)}"
+    return FigureView(
+        label="Speed",
+        value=value,
+        unit=unit,
+        meaning=meaning,
+        role=Role.INK,
+        tooltip=reason or "Tokens generated in the last second, all requests together.",
+    )

@@ -1,0 +1,122 @@
+"""Buttons: icons that follow the theme, text from a view, and one that copies."""
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
+
+from studio.ui.theme import Look
+from studio.ui.viewmodels.words import COPIED, COPY, ButtonView
+
+_COPIED_MS = 1_500
+_ICON = 18
+
+
+class _Tinted:
+    """An icon on a button, tinted again when the theme changes."""
+
+    def __init__(self, look: Look, button: QAbstractButton, name: str, colour: str) -> None:
+        self._look = look
+        self._button = button
+        self.name = name
+        self._colour = colour
+        button.setIconSize(QSize(_ICON, _ICON))
+        look.changed.connect(self.tint)
+        self.tint()
+
+    def use(self, name: str) -> None:
+        """Show another icon."""
+        if name != self.name:
+            self.name = name
+            self.tint()
+
+    def tint(self) -> None:
+        """Draw the icon in the colours of now."""
+        icon = QIcon(self._look.icons.icon(self.name, self._look.colour(self._colour), _ICON))
+        faded = self._look.icons.icon(self.name, self._look.colour("quiet"), _ICON)
+        icon.addPixmap(faded.pixmap(_ICON, _ICON), QIcon.Mode.Disabled)
+        self._button.setIcon(icon)
+
+
+class Button(QPushButton):
+    """A button with words, and an icon where one helps."""
+
+    def __init__(
+        self, look: Look, name: str, text: str = "", *, kind: str = "", icon: str | None = None
+    ) -> None:
+        super().__init__(text)
+        self.setObjectName(name)
+        self.setProperty("kind", kind)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        colour = {"primary": "on_primary", "harm": "harm", "plain": "quiet"}.get(kind, "ink")
+        self._icon = _Tinted(look, self, icon, colour) if icon else None
+
+    def show_view(self, view: ButtonView) -> None:
+        """Show text, tooltip, enabledness and visibility of `view`."""
+        show_button(self, view)
+
+    def use_icon(self, name: str) -> None:
+        """Show another icon."""
+        if self._icon is not None:
+            self._icon.use(name)
+
+
+class IconButton(QToolButton):
+    """A button that is an icon; its words are the tooltip and the accessible name."""
+
+    def __init__(self, look: Look, name: str, icon: str, words: str, *, key: str = "") -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        if key:
+            self.setShortcut(key)
+        self._icon = _Tinted(look, self, icon, "ink")
+
+    def use_icon(self, name: str) -> None:
+        """Show another icon."""
+        self._icon.use(name)
+
+
+class CopyButton(Button):
+    """Copies one text, and says so for a moment."""
+
+    def __init__(self, look: Look, name: str, text: str = COPY, *, kind: str = "") -> None:
+        super().__init__(look, name, text, kind=kind, icon="copy")
+        self._words = text
+        self._what = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_COPIED_MS)
+        self._timer.timeout.connect(self._on_over)
+        self.clicked.connect(self.copy)
+
+    def offer(self, text: str) -> None:
+        """Say what is copied; nothing to copy disables the button."""
+        self._what = text
+        self.setEnabled(bool(text))
+
+    def copy(self) -> None:
+        """Put the text on the clipboard."""
+        if self._what:
+            QGuiApplication.clipboard().setText(self._what)
+            self.use_icon("check")
+            self.setText(COPIED)
+            self._timer.start()
+
+    def _on_over(self) -> None:
+        self.use_icon("copy")
+        self.setText(self._words)
+
+
+def show_button(button: QAbstractButton, view: ButtonView) -> None:
+    """Show `view` on any button, touching only what differs."""
+    if button.text() != view.text:
+        button.setText(view.text)
+    if button.toolTip() != view.tooltip:
+        button.setToolTip(view.tooltip)
+    if button.isEnabled() != view.enabled:
+        button.setEnabled(view.enabled)
+    if button.isHidden() == view.visible:
+        button.setVisible(view.visible)

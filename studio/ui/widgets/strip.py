@@ -1,0 +1,115 @@
+"""The strip above every page: preset, state in words, address with copy, the engine's buttons."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+
+from studio.ui.theme import Look
+from studio.ui.viewmodels.frame import BannerView, FrameView
+from studio.ui.viewmodels.words import ADDRESS
+from studio.ui.widgets.buttons import Button, CopyButton
+from studio.ui.widgets.sign import Sign
+from studio.ui.widgets.text import Elided, label, show_text
+
+
+class Strip(QFrame):
+    """Signals: `start_asked`, `stop_asked`, `restart_asked`, `switch_asked`."""
+
+    start_asked = Signal()
+    stop_asked = Signal()
+    restart_asked = Signal()
+    switch_asked = Signal()
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("strip")
+        self.setFixedHeight(look.space("strip"))
+        self._title = Elided("lead")
+        self._title.setObjectName("preset-title")
+        self._expert = Elided("small")
+        self._sign = Sign(look)
+        self._state = Elided()
+        self._state.setObjectName("state")
+        self._address = Elided("mono")
+        self._address.setObjectName("address")
+        self._address.setAccessibleName(ADDRESS)
+        self.copy_address = CopyButton(look, "copy-address")
+        self._start = Button(look, "start", kind="primary", icon="start")
+        self._stop = Button(look, "stop", icon="stop")
+        self._restart = Button(look, "restart", icon="restart")
+        self._switch = Button(look, "switch", icon="switch")
+        self._start.clicked.connect(self.start_asked)
+        self._stop.clicked.connect(self.stop_asked)
+        self._restart.clicked.connect(self.restart_asked)
+        self._switch.clicked.connect(self.switch_asked)
+        self._lay_out(look)
+
+    def show_frame(self, view: FrameView) -> None:
+        """Show `view`."""
+        self._title.show_text(view.title)
+        self._expert.show_text(view.expert)
+        self._sign.show_sign(view.state.shape, view.state.role)
+        self._state.show_text(view.state.text, view.state.tooltip)
+        self._state.setAccessibleName(f"State: {view.state.text}")
+        self._address.show_text(view.address.text, view.address.tooltip)
+        self.copy_address.offer(view.address.text if view.can_copy_address else "")
+        self._start.show_view(view.start)
+        self._stop.show_view(view.stop)
+        self._restart.show_view(view.restart)
+        self._switch.show_view(view.switch)
+
+    def _lay_out(self, look: Look) -> None:
+        step = look.space("step")
+        names = QVBoxLayout()
+        names.setSpacing(2)
+        names.addStretch(1)
+        names.addWidget(self._title)
+        names.addWidget(self._expert)
+        names.addStretch(1)
+        state = QHBoxLayout()
+        state.setSpacing(step * 2)
+        state.addWidget(self._sign)
+        state.addWidget(self._state, 1)
+        facts = QVBoxLayout()
+        facts.setSpacing(3)
+        facts.addStretch(1)
+        facts.addLayout(state)
+        facts.addWidget(self._address)
+        facts.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.space("page_margin"), 0, look.space("page_margin"), 0)
+        row.setSpacing(step * 2)
+        row.addLayout(names, 3)
+        row.addSpacing(step * 2)
+        row.addLayout(facts, 2)
+        row.addWidget(self.copy_address)
+        row.addSpacing(step * 2)
+        for button in (self._switch, self._restart, self._stop, self._start):
+            row.addWidget(button)
+
+
+class Banner(QFrame):
+    """A calm line about the service. Signals: `pressed`."""
+
+    pressed = Signal()
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("banner")
+        self._text = label()
+        self._text.setObjectName("banner-text")
+        self._button = Button(look, "banner-button")
+        self._button.clicked.connect(self.pressed)
+        row = QHBoxLayout(self)
+        margin, step = look.space("page_margin"), look.space("step")
+        row.setContentsMargins(margin, step * 2, margin, step * 2)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._button)
+        self.hide()
+
+    def show_banner(self, view: BannerView | None) -> None:
+        """Show `view`, or nothing."""
+        self.setVisible(view is not None)
+        if view is not None:
+            show_text(self._text, view.text)
+            self._button.setText(view.button or "")
+            self._button.setVisible(view.button is not None)

@@ -1,0 +1,81 @@
+"""Labels: one look for each kind of text, and one that shortens itself."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+
+def label(kind: str = "body", text: str = "", *, wrap: bool = False) -> QLabel:
+    """Return a label of the style sheet's `kind`; the text is plain, never markup."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setProperty("kind", kind)
+    made.setWordWrap(wrap)
+    return made
+
+
+def selectable(kind: str, name: str) -> QLabel:
+    """Return a label whose text can be selected with mouse and keyboard."""
+    made = label(kind)
+    made.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse
+        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    made.setAccessibleName(name)
+    return made
+
+
+class Elided(QLabel):
+    """One line that ends in `…` where the room ends; the whole text is its tooltip."""
+
+    def __init__(self, kind: str = "body", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("kind", kind)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._own_tooltip = ""
+
+    def show_text(self, text: str, tooltip: str = "") -> None:
+        """Show `text`; an empty `tooltip` means the text itself when it does not fit."""
+        self._own_tooltip = tooltip
+        if text != self.text():
+            self.setText(text)
+        self._update_tooltip()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width that leaves room for a few letters."""
+        return QSize(
+            min(48, self.fontMetrics().horizontalAdvance(self.text())),
+            super().minimumSizeHint().height(),
+        )
+
+    def sizeHint(self) -> QSize:
+        """Return the width of the whole text."""
+        return QSize(
+            self.fontMetrics().horizontalAdvance(self.text()) + 2, super().sizeHint().height()
+        )
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw as much of the text as fits."""
+        painter = QPainter(self)
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
+        )
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.end()
+        self._update_tooltip()
+
+    def _update_tooltip(self) -> None:
+        fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.width()
+        tooltip = self._own_tooltip or ("" if fits else self.text())
+        if tooltip != self.toolTip():
+            self.setToolTip(tooltip)
+
+
+def show_text(target: QLabel, text: str, tooltip: str | None = None) -> None:
+    """Set text and tooltip only where they differ, so that nothing is painted in vain."""
+    if target.text() != text:
+        target.setText(text)
+    if tooltip is not None and target.toolTip() != tooltip:
+        target.setToolTip(tooltip)
