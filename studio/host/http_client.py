@@ -291,6 +291,7 @@ class _Connection(asyncio.Protocol):
         self._has_framing = False
         self._is_interim = False
         self._is_done = False
+        self._keeps_alive = False
 
     @property
     def is_usable(self) -> bool:
@@ -392,7 +393,9 @@ class _Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Take notice of the end."""
+        assert self._parser is not None
         self._is_done = not self._is_interim
+        self._keeps_alive = self._parser.should_keep_alive()  # forgotten once this returns
 
     # Own
 
@@ -404,9 +407,9 @@ class _Connection(asyncio.Protocol):
 
     def _end(self, error: Exception | None) -> None:
         call, self._call = self._call, None
-        transport, parser = self._transport, self._parser
-        if error is None and transport is not None and parser is not None:
-            if parser.should_keep_alive() and not transport.get_write_buffer_size():
+        transport = self._transport
+        if error is None and transport is not None:
+            if self._is_done and self._keeps_alive and not transport.get_write_buffer_size():
                 self.resume()
                 self._upstream.give_back(self)
             else:

@@ -63,7 +63,7 @@ class Sample:
     @property
     def tokens_per_s(self) -> float:
         """Return tokens a second after the first."""
-        return (self.tokens - 1) / (self.last_s - self.first_s)
+        return (self.tokens - 1) / max(self.last_s - self.first_s, 1e-6)
 
 
 @dataclasses.dataclass(slots=True)
