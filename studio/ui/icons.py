@@ -41,10 +41,11 @@ class Icons:
         self._renderer(name, colour).render(painter, target)
 
     def _pixmap(self, name: str, colour: QColor, size: int, scale: float) -> QPixmap:
+        renderer = self._renderer(name, colour)
         pixmap = QPixmap(QSize(round(size * scale), round(size * scale)))
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
-        self._renderer(name, colour).render(painter)
+        renderer.render(painter)
         painter.end()
         pixmap.setDevicePixelRatio(scale)
         return pixmap

@@ -97,6 +97,7 @@ class Look(QObject):
         font.setPixelSize(int(self.tokens.type[size]))
         font.setWeight(QFont.Weight(weight))
         font.setFeature(QFont.Tag("tnum"), 1)
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         if mono:
             font.setStyleHint(QFont.StyleHint.Monospace)
         return font

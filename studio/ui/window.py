@@ -66,9 +66,8 @@ class MainWindow(QMainWindow):
         self._connect()
         self._add_shortcuts()
         self._restore()
-        self.show_page(PageId.SERVE)
         self._on_changed(session.known)
-        self._on_ticked()
+        self.show_page(PageId.SERVE)
 
     def show_page(self, page: PageId) -> None:
         """Bring a page to the front."""
@@ -79,6 +78,7 @@ class MainWindow(QMainWindow):
             self._keys_timer.start()
         else:
             self._keys_timer.stop()
+        self._refresh(self._session.known)
         if page is PageId.SERVE:
             self._on_ticked()
 
@@ -189,7 +189,8 @@ class MainWindow(QMainWindow):
 
     def _refresh(self, known: Known) -> None:
         now_s = time.monotonic()
-        view = frame_view(known, now_s, chosen=self._chosen, choosing=self._choosing)
+        home = self._stack.currentWidget() is self.serve
+        view = frame_view(known, now_s, chosen=self._chosen, choosing=self._choosing, home=home)
         self.setWindowTitle(view.window_title)
         self._strip.show_frame(view)
         self._banner.show_banner(view.banner)

@@ -21,8 +21,9 @@ from studio.ui.widgets.cards import Card, ProblemCard, SecretCard
 from studio.ui.widgets.text import Elided, label, show_text
 
 _NAME_LENGTH = 64
-_STRETCH = (3, 3, 3, 3, 1, 4, 0)
+_STRETCH = (28, 17, 26, 26, 13, 48, 0)
 _RIGHT = (4, 5)
+_BUTTON_WIDTH = 88
 
 
 class KeysPage(QScrollArea):
@@ -138,6 +139,7 @@ class _Row(QFrame):
         self._view: KeyRow | None = None
         self._cells = [Elided(kind) for kind in ("body", "mono", "quiet", "quiet", "body", "body")]
         self._revoke = Button(look, f"revoke-{key_id}")
+        self._revoke.setFixedWidth(_BUTTON_WIDTH)
         self._revoke.clicked.connect(self._on_revoke)
         self._question = label(wrap=True)
         self._yes = Button(look, f"revoke-yes-{key_id}", "Revoke", kind="harm")
@@ -175,15 +177,9 @@ class _Row(QFrame):
         )
         for cell, (text, tooltip) in zip(self._cells, texts, strict=True):
             cell.show_text(text, tooltip)
-        self._revoke.setText(row.revoke.text)
-        self._revoke.setEnabled(row.revoke.visible and row.revoke.enabled)
+        self._revoke.show_view(row.revoke)
         self._revoke.setAccessibleName(f"{row.revoke.text} {row.name}")
-        policy = self._revoke.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self._revoke.setSizePolicy(policy)
-        self._revoke.setVisible(row.revoke.visible)
         show_text(self._question, row.question)
-        self.setEnabled(not row.revoked)
         if row.revoked:
             self._ask.hide()
 
@@ -204,11 +200,8 @@ def _headings(look: Look) -> QWidget:
     cells = [Elided("small") for _ in HEADINGS[:-1]]
     for cell, heading in zip(cells, HEADINGS, strict=False):
         cell.show_text(heading)
-    spacer = Button(look, "heading-spacer", "Revoke")
-    policy = spacer.sizePolicy()
-    policy.setRetainSizeWhenHidden(True)
-    spacer.setSizePolicy(policy)
-    spacer.hide()
+    spacer = QWidget()
+    spacer.setFixedWidth(_BUTTON_WIDTH)
     holder = QWidget()
     holder.setLayout(_columns(look, cells, spacer))
     return holder
@@ -218,7 +211,7 @@ def _columns(look: Look, cells: list[Elided], last: QWidget) -> QGridLayout:
     step = look.space("step")
     grid = QGridLayout()
     grid.setContentsMargins(0, step, 0, step)
-    grid.setHorizontalSpacing(step * 4)
+    grid.setHorizontalSpacing(step * 3)
     for place, cell in enumerate(cells):
         if place in _RIGHT:
             cell.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -29,7 +30,7 @@ from studio.ui.widgets.figure import Figure
 from studio.ui.widgets.gauge import Gauge
 from studio.ui.widgets.preset_list import PresetList
 from studio.ui.widgets.progress import StageRow, Timeline
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import label, show_text
 
 _SIDE_WIDTH = 292
 
@@ -119,7 +120,7 @@ class _Chooser(QWidget):
         machine.column.addLayout(self._facts)
         machine.column.addStretch(1)
         self._shown: tuple[str, ...] = ()
-        self._values: list[Elided] = []
+        self._values: list[QLabel] = []
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.space("card_gap"))
@@ -134,7 +135,7 @@ class _Chooser(QWidget):
         if labels != self._shown:
             self._rebuild_facts(labels)
         for value, (_, text) in zip(self._values, view.facts, strict=True):
-            value.show_text(text.text, text.tooltip)
+            show_text(value, text.text, text.tooltip)
 
     def _rebuild_facts(self, labels: tuple[str, ...]) -> None:
         while (item := self._facts.takeAt(0)) is not None:
@@ -147,7 +148,7 @@ class _Chooser(QWidget):
             column = QVBoxLayout(pair)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(1)
-            value = Elided()
+            value = label(wrap=True)
             column.addWidget(label("small", name))
             column.addWidget(value)
             self._values.append(value)
@@ -187,7 +188,7 @@ class _Weir(QWidget):
         card.column.addWidget(self.gauge, 1)
         self._facts = QHBoxLayout()
         self._facts.setSpacing(look.space("card_gap"))
-        self._values: list[tuple[str, Elided]] = []
+        self._values: list[tuple[str, QLabel]] = []
         card.column.addLayout(self._facts)
         side = QVBoxLayout()
         side.setSpacing(look.space("card_gap"))
@@ -207,10 +208,10 @@ class _Weir(QWidget):
             for name, _ in facts:
                 column = QVBoxLayout()
                 column.setSpacing(1)
-                value = Elided()
+                value = label()
                 column.addWidget(label("small", name))
                 column.addWidget(value)
                 self._facts.addLayout(column, 1)
                 self._values.append((name, value))
         for (_, value), (_, text) in zip(self._values, facts, strict=True):
-            value.show_text(text.text, text.tooltip)
+            show_text(value, text.text, text.tooltip)

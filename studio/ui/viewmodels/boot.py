@@ -71,11 +71,14 @@ class BootView(msgspec.Struct, frozen=True, kw_only=True):
 
 def boot_view(known: Known, now_s: float) -> BootView:
     """Return the progress panel as of `now_s`."""
+    timeline = _timeline(known, now_s)
     known_stages = {progress.stage: progress for progress in known.stages}
     return BootView(
         heading=_heading(known),
-        stages=tuple(_stage(stage, known_stages.get(stage)) for stage in Stage),
-        timeline=_timeline(known, now_s),
+        stages=tuple(
+            _with_forecast(_stage(stage, known_stages.get(stage)), timeline) for stage in Stage
+        ),
+        timeline=timeline,
     )
 
 
@@ -117,6 +120,15 @@ def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
         amount=_amount(progress),
         rate=_rate(progress) if running else "",
     )
+
+
+def _with_forecast(view: StageView, timeline: TimelineView | None) -> StageView:
+    """Return the boot's stage with its share of the forecast, where there is one."""
+    if view.stage is not Stage.BOOT or view.share is not None or timeline is None:
+        return view
+    if not timeline.forecast_s or timeline.elapsed_s is None:
+        return view
+    return msgspec.structs.replace(view, share=min(1.0, timeline.elapsed_s / timeline.forecast_s))
 
 
 def _share(progress: StageProgress) -> float | None:

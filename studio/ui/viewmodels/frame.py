@@ -65,19 +65,25 @@ class FrameView(msgspec.Struct, frozen=True, kw_only=True):
     version: Text
 
 
-def frame_view(known: Known, now_s: float, *, chosen: str | None, choosing: bool) -> FrameView:
-    """Return the strip; `chosen` is the preset marked on the serve page."""
+def frame_view(
+    known: Known, now_s: float, *, chosen: str | None, choosing: bool, home: bool = False
+) -> FrameView:
+    """Return the strip; `chosen` is the preset marked on the serve page, `home` that page is shown.
+
+    The chooser has its own Start, so at home the strip has none.
+    """
     title, expert = _titles(known, chosen)
     state = state_view(known, now_s)
     running = known.engine.state is EngineState.READY
+    start = _start(known, chosen)
     return FrameView(
         window_title=f"{title} · {state.text} · {PRODUCT}" if running else PRODUCT,
         title=title,
         expert=expert,
         state=state,
         address=_address(known),
-        can_copy_address=known.gateway.base_url is not None,
-        start=_start(known, chosen),
+        can_copy_address=_has_address(known),
+        start=msgspec.structs.replace(start, visible=start.visible and not home),
         stop=_stop(known),
         restart=_restart(known),
         switch=_switch(known, choosing=choosing),
@@ -166,10 +172,14 @@ def _running_stage(stages: tuple[StageProgress, ...]) -> StageProgress | None:
     return running[-1] if running else None
 
 
+def _has_address(known: Known) -> bool:
+    return known.link is Link.LIVE and known.gateway.base_url is not None
+
+
 def _address(known: Known) -> Text:
-    if known.gateway.base_url is not None:
+    if _has_address(known):
         return Text(
-            text=known.gateway.base_url,
+            text=known.gateway.base_url or "",
             tooltip="The base URL for chat clients. Copy it with Ctrl+Shift+C.",
         )
     return Text(tooltip="The address appears when the gateway is open.")

@@ -101,9 +101,7 @@ def _row(key: KeyInfo, *, live: bool) -> KeyRow:
         prefix=f"{key.prefix}…",
         created=Text(text=instant_text(key.created_at)),
         last_used=Text(
-            text=f"Revoked {instant_text(key.revoked_at)}"
-            if revoked
-            else instant_text(key.last_used_at),
+            text=instant_text(key.last_used_at),
             tooltip=never,
         ),
         requests=Text(text=f"{key.requests:,}", tooltip=errors),
@@ -112,7 +110,11 @@ def _row(key: KeyInfo, *, live: bool) -> KeyRow:
             tooltip="Prompt tokens, prompt tokens reused from the cache, generated tokens",
         ),
         revoked=revoked,
-        revoke=ButtonView(text="Revoke", visible=not revoked, enabled=live),
+        revoke=ButtonView(
+            text="Revoked" if revoked else "Revoke",
+            enabled=live and not revoked,
+            tooltip=f"Revoked {instant_text(key.revoked_at)}" if revoked else "",
+        ),
         question=f"Clients that use “{key.name}” are refused from then on. Revoke it?",
     )
 

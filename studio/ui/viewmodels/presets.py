@@ -70,7 +70,7 @@ def _row(preset: PresetInfo, chosen: str | None, running: str | None) -> PresetR
         title=preset.title,
         expert=preset.expert,
         summary=preset.summary,
-        origin=f"{preset.model} · {preset.licence} · {preset.origin}",
+        origin=f"{preset.model} · licence {preset.licence} · from {preset.origin}",
         verdict=verdict,
         verdict_role=role,
         verdict_shape=shape,

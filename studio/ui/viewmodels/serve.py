@@ -14,7 +14,7 @@ from studio.domain.units import (
     rate_text,
     tokens_text,
 )
-from studio.ui.state import ENGINE_ACTIONS, Action, Known
+from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link
 from studio.ui.viewmodels.charts import PAST, ChartView, charts, line_moved, points_of
 from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
 
@@ -84,12 +84,15 @@ def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
     tick = ticks[-1] if ticks else known.tick
     ready = known.engine.state is EngineState.READY
     reason = "" if ready else "The engine is not running."
+    if known.link is not Link.LIVE:
+        reason, ready = "The service does not answer.", False
     tick = tick if ready else None
     return ServeView(
         gauge=_gauge(known, tick, ticks, reason),
         figures=(_pool(known, tick, reason), _spill(tick, reason), _speed(tick, reason)),
         charts=charts(ticks, _crest(known, tick)),
-        show_charts=ready or any(item.decode_tokens_per_s for item in ticks),
+        show_charts=known.engine.state is EngineState.READY
+        or any(item.decode_tokens_per_s for item in ticks),
     )
 
 
@@ -144,13 +147,13 @@ def _facts(tick: Tick | None, share: float | None, reason: str) -> tuple[tuple[s
     steps = None if tick.tokens_per_step is None else f"{tick.tokens_per_step:.1f}"
     return (
         ("in use", fact(percent_text(share), "Tokens in use of what the pool can hold")),
-        ("running · waiting", fact(seats, "Requests that get tokens now, and requests that queue")),
+        ("run · wait", fact(seats, "Requests that get tokens now, and requests that wait")),
         (
             "TTFT",
             fact(latency_text(tick.ttft_s), "Mean time to first token, latest requests"),
         ),
         (
-            "prefix reused",
+            "reused",
             fact(percent_text(tick.prefix_hit_share), "Prompt tokens found in the KV cache"),
         ),
         (
@@ -160,7 +163,7 @@ def _facts(tick: Tick | None, share: float | None, reason: str) -> tuple[tuple[s
                 "Tokens per engine step" if steps else "The engine reports this under speculation",
             ),
         ),
-        ("engine memory", fact(bytes_text(tick.engine_rss_bytes), "Resident memory of the engine")),
+        ("memory", fact(bytes_text(tick.engine_rss_bytes), "Resident memory of the engine")),
     )
 
 
@@ -172,7 +175,7 @@ def _pool(known: Known, tick: Tick | None, reason: str) -> FigureView:
         label="Pool",
         value=number(tokens_text(used)),
         unit=unit,
-        meaning=_room(used, crest, tick) if not reason else "no pool while nothing runs",
+        meaning=_room(used, crest, tick) if not reason else "not known now",
         role=Role.INK,
         tooltip=reason or "KV cache in use. When it is full, requests wait or are preempted.",
     )
@@ -182,7 +185,7 @@ def _room(used: int | None, crest: int | None, tick: Tick | None) -> str:
     if used is None or not crest:
         return "not reported yet"
     if tick is not None and tick.waiting:
-        return f"{plural(tick.waiting, 'request waits', 'requests wait')} for room"
+        return f"{plural(tick.waiting, 'request waits its turn', 'requests wait their turn')}"
     free = crest - used
     talk, words = (_LONG_TALK, "20k") if crest >= 2 * _LONG_TALK else (_SHORT_TALK, "2k")
     count = free // talk
@@ -197,7 +200,7 @@ def _spill(tick: Tick | None, reason: str) -> FigureView:
     spill = tick.spill_bytes if tick else None
     value, unit = number_and_unit(bytes_text(spill))
     if spill is None:
-        meaning = "not measured yet" if not reason else "nothing to spill while nothing runs"
+        meaning = "not measured yet" if not reason else "not known now"
     elif spill == 0:
         meaning = "nothing lies where it hurts"
     else:
@@ -217,7 +220,7 @@ def _speed(tick: Tick | None, reason: str) -> FigureView:
     value, unit = number_and_unit(rate_text(rate))
     prefill = tick.prefill_tokens_per_s if tick else None
     if reason:
-        meaning = "no tokens while nothing runs"
+        meaning = "not known now"
     elif rate is None:
         meaning = "not measured yet"
     elif not rate and not prefill:

@@ -49,10 +49,32 @@ class Button(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         colour = {"primary": "on_primary", "harm": "harm", "plain": "quiet"}.get(kind, "ink")
         self._icon = _Tinted(look, self, icon, colour) if icon else None
+        self._compact = False
+        self._shown_words = text
 
     def show_view(self, view: ButtonView) -> None:
         """Show text, tooltip, enabledness and visibility of `view`."""
-        show_button(self, view)
+        self.show_words(view.text)
+        if self.toolTip() != view.tooltip:
+            self.setToolTip(view.tooltip)
+        if self.isEnabled() != view.enabled:
+            self.setEnabled(view.enabled)
+        if self.isHidden() == view.visible:
+            self.setVisible(view.visible)
+
+    def show_words(self, words: str) -> None:
+        """Show `words`, or keep them for screen readers while only the icon is shown."""
+        self._shown_words = words
+        shown = "" if self._compact else words
+        if self.text() != shown:
+            self.setText(shown)
+        if self.accessibleName() != words:
+            self.setAccessibleName(words)
+
+    def be_compact(self, compact: bool) -> None:
+        """Show the icon alone, or icon and words."""
+        self._compact = compact
+        self.show_words(self._shown_words)
 
     def use_icon(self, name: str) -> None:
         """Show another icon."""
@@ -102,21 +124,9 @@ class CopyButton(Button):
         if self._what:
             QGuiApplication.clipboard().setText(self._what)
             self.use_icon("check")
-            self.setText(COPIED)
+            self.show_words(COPIED)
             self._timer.start()
 
     def _on_over(self) -> None:
         self.use_icon("copy")
-        self.setText(self._words)
-
-
-def show_button(button: QAbstractButton, view: ButtonView) -> None:
-    """Show `view` on any button, touching only what differs."""
-    if button.text() != view.text:
-        button.setText(view.text)
-    if button.toolTip() != view.tooltip:
-        button.setToolTip(view.tooltip)
-    if button.isEnabled() != view.enabled:
-        button.setEnabled(view.enabled)
-    if button.isHidden() == view.visible:
-        button.setVisible(view.visible)
+        self.show_words(self._words)

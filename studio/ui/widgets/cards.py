@@ -44,9 +44,11 @@ class ProblemCard(Card):
         self._sign = Sign(look)
         self._title = selectable("lead", "What went wrong")
         self._title.setWordWrap(True)
+        self._title.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._title.setContentsMargins(0, 4, 0, 0)
         self._hint = selectable("body", "What to do")
         self._hint.setWordWrap(True)
-        self._code = label("mono")
+        self._code = label("code")
         close = IconButton(look, f"{name}-close", "close", DISMISS)
         close.clicked.connect(self.dismissed)
         self._fold = Button(look, f"{name}-evidence-button", kind="plain", icon="right")
@@ -82,10 +84,18 @@ class ProblemCard(Card):
         self.setAccessibleName(view.title)
         self._offer(view.remedies)
 
+    def unfold(self) -> None:
+        """Show the evidence."""
+        self._fold.setChecked(True)
+
     def _lay_out(self, close: IconButton) -> None:
         top = QHBoxLayout()
         top.setSpacing(self._look.space("step") * 2)
-        top.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        sign = QVBoxLayout()
+        sign.setContentsMargins(0, 7, 0, 0)
+        sign.addWidget(self._sign)
+        sign.addStretch(1)
+        top.addLayout(sign)
         top.addWidget(self._title, 1)
         top.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.column.addLayout(top)

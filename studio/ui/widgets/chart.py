@@ -15,7 +15,7 @@ from studio.ui.viewmodels.words import Role
 
 _HEAD = 30
 _FOOT = 22
-_SIDE = 52
+_SIDE = 68
 _PAD = 16
 
 

@@ -24,6 +24,8 @@ _CHANNEL = 64
 _GAP = 10
 _ABOVE_CREST = 34
 _FOOT = 24
+_EDGE = 2
+"""Room for the outer wall's own width."""
 
 
 class Gauge(QWidget):
@@ -73,7 +75,7 @@ class Gauge(QWidget):
 
     def _basin(self) -> QRectF:
         width = self.width() - _AXIS - _CHANNEL - _GAP
-        return QRectF(_AXIS, _ABOVE_CREST, width, self.height() - _ABOVE_CREST - _FOOT)
+        return QRectF(_AXIS, _ABOVE_CREST, width - _EDGE, self.height() - _ABOVE_CREST - _FOOT)
 
     def _channel(self) -> QRectF:
         basin = self._basin()

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
 from studio.domain.metrics import LogLine
 from studio.ui.theme import Look
@@ -49,6 +49,7 @@ class LogView(QAbstractScrollArea):
         self.setObjectName(name)
         self.setProperty("kind", "log")
         self.setAccessibleName(LOG)
+        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._look = look

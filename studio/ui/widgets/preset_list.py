@@ -10,7 +10,7 @@ from studio.ui.viewmodels.words import Role, Shape
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import label
 
-_HEIGHT = 108
+_HEIGHT = 126
 _PAD = 14
 _RADIO = 18
 
@@ -109,10 +109,12 @@ class PresetButton(QAbstractButton):
         painter.setFont(self._look.font("small"))
         metrics = painter.fontMetrics()
         self._sign.move(left - 1, top + (metrics.height() - self._sign.height()) // 2 + 1)
-        verdict = f"{self._row.verdict} · {self._row.download} · {self._row.origin}"
-        if self._row.running:
-            verdict = f"{self._row.verdict} · {self._row.origin}"
-        self._paint_line(painter, verdict, (left + 20, top, width - 20), "small", 400, Role.QUIET)
+        parts = (self._row.verdict, "" if self._row.running else self._row.download)
+        verdict = " · ".join(part for part in parts if part)
+        top += self._paint_line(
+            painter, verdict, (left + 20, top, width - 20), "small", 500, Role.INK
+        )
+        self._paint_line(painter, self._row.origin, (left, top, width), "small", 400, Role.QUIET)
 
 
 class PresetList(QWidget):

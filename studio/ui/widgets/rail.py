@@ -15,6 +15,10 @@ _THEME_ICONS = {
 }
 
 
+_BESIDE = "  "
+"""Sets the word apart from the icon; style sheets have no property for that gap."""
+
+
 class Rail(QFrame):
     """Signals: `page_chosen` (PageId), `theme_asked`, `collapse_asked`."""
 
@@ -66,7 +70,7 @@ class Rail(QFrame):
     def show_theme(self, choice: ThemeChoice) -> None:
         """Show which theme is chosen."""
         words = THEME_WORDS[choice.value]
-        self._theme.setText(words.text)
+        self._theme.setText(f"{_BESIDE}{words.text}")
         self._theme.setToolTip(words.tooltip)
         self._theme.setAccessibleName(words.tooltip)
         self._theme.setProperty("icon-name", _THEME_ICONS[choice])
@@ -80,8 +84,8 @@ class Rail(QFrame):
         button = QToolButton()
         button.setObjectName(f"rail-{name}")
         button.setProperty("kind", "rail")
-        button.setProperty("icon-name", name if name != "collapse" else "rail")
-        button.setText(f"  {words.text}" if name in PAGE_WORDS else words.text)
+        button.setProperty("icon-name", {"collapse": "rail", "theme": "system"}.get(name, name))
+        button.setText(f"{_BESIDE}{words.text}")
         button.setToolTip(words.tooltip)
         button.setAccessibleName(words.text)
         button.setAccessibleDescription(words.tooltip)
@@ -107,8 +111,10 @@ class Rail(QFrame):
         column.addStretch(1)
         column.addWidget(self._theme)
         column.addWidget(self._collapse)
-        self._version.setIndent(step * 3)
-        column.addWidget(self._version)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(step * 4 + 1, step, 0, 0)
+        foot.addWidget(self._version)
+        column.addLayout(foot)
 
     def _tint(self) -> None:
         for button in (*self._pages.values(), self._theme, self._collapse):

@@ -1,6 +1,7 @@
 """The strip above every page: preset, state in words, address with copy, the engine's buttons."""
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from studio.ui.theme import Look
@@ -9,6 +10,10 @@ from studio.ui.viewmodels.words import ADDRESS
 from studio.ui.widgets.buttons import Button, CopyButton
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
+
+
+_NARROW = 940
+_ADDRESS_WIDTH = 280
 
 
 class Strip(QFrame):
@@ -37,6 +42,7 @@ class Strip(QFrame):
         self._stop = Button(look, "stop", icon="stop")
         self._restart = Button(look, "restart", icon="restart")
         self._switch = Button(look, "switch", icon="switch")
+        self._roomy = (self.copy_address, self._switch, self._restart)
         self._start.clicked.connect(self.start_asked)
         self._stop.clicked.connect(self.stop_asked)
         self._restart.clicked.connect(self.restart_asked)
@@ -51,11 +57,20 @@ class Strip(QFrame):
         self._state.show_text(view.state.text, view.state.tooltip)
         self._state.setAccessibleName(f"State: {view.state.text}")
         self._address.show_text(view.address.text, view.address.tooltip)
+        self._address.setMinimumWidth(min(_ADDRESS_WIDTH, self._address.sizeHint().width()))
         self.copy_address.offer(view.address.text if view.can_copy_address else "")
+        self.copy_address.setVisible(view.can_copy_address)
+        self._address.setVisible(view.can_copy_address)
         self._start.show_view(view.start)
         self._stop.show_view(view.stop)
         self._restart.show_view(view.restart)
         self._switch.show_view(view.switch)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Drop the words of the lesser buttons where the strip is narrow."""
+        super().resizeEvent(event)
+        for button in self._roomy:
+            button.be_compact(self.width() < _NARROW)
 
     def _lay_out(self, look: Look) -> None:
         step = look.space("step")
@@ -69,18 +84,22 @@ class Strip(QFrame):
         state.setSpacing(step * 2)
         state.addWidget(self._sign)
         state.addWidget(self._state, 1)
+        address = QHBoxLayout()
+        address.setContentsMargins(self._sign.sizeHint().width() + step * 2, 0, 0, 0)
+        address.addWidget(self._address)
         facts = QVBoxLayout()
         facts.setSpacing(3)
         facts.addStretch(1)
         facts.addLayout(state)
-        facts.addWidget(self._address)
+        facts.addLayout(address)
         facts.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(look.space("page_margin"), 0, look.space("page_margin"), 0)
         row.setSpacing(step * 2)
-        row.addLayout(names, 3)
+        row.addLayout(names, 1)
         row.addSpacing(step * 2)
-        row.addLayout(facts, 2)
+        row.addLayout(facts)
+        row.addSpacing(step)
         row.addWidget(self.copy_address)
         row.addSpacing(step * 2)
         for button in (self._switch, self._restart, self._stop, self._start):

@@ -1,0 +1,239 @@
+"""Write pictures of every page in every state: `screenshots.py FOLDER` (`make screenshots`).
+
+Runs the real window against the fake service, in both themes and in three sizes; wants a display
+(Xvfb will do). `QT_SCALE_FACTOR=2` gives the pictures for dense screens.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from fake_service import (
+    BOOT_FAILED,
+    CONSENT,
+    DEMO,
+    HOST,
+    KEY,
+    PORT_TAKEN,
+    FakeService,
+    booting,
+    line,
+)
+from PySide6.QtCore import QDeadlineTimer, QEventLoop
+from PySide6.QtWidgets import QApplication
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.events import Stage, StageProgress, StageState
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.ui.bridge import Bridge
+from studio.ui.session import Session
+from studio.ui.settings import WindowSettings
+from studio.ui.state import Link
+from studio.ui.theme import Look, ThemeChoice
+from studio.ui.viewmodels.frame import PageId
+from studio.ui.window import MainWindow
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+LOG_WORDS = (
+    ("info", "Starting to load model /home/ada/weir/models/smollm2-135m-instruct..."),
+    ("info", "Loading weights took 1.84 seconds"),
+    ("warning", "Casting torch.bfloat16 to torch.float32."),
+    ("info", "GPU KV cache size: 68,605 tokens"),
+    ("none", "Loading safetensors checkpoint shards: 100% Completed | 1/1 [00:00<00:00,  4.1it/s]"),
+    ("error", "Request cmpl-81f2 was refused: prompt of 3,120 tokens is longer than the context."),
+    ("info", "Avg prompt throughput: 1240.2 tokens/s, Avg generation throughput: 132.4 tokens/s"),
+    ("debug", "EngineCore loop active."),
+)
+
+
+def stopped(service: FakeService) -> None:
+    """Show a fresh machine."""
+    service.engine = EngineSnapshot()
+
+
+def installing(service: FakeService) -> None:
+    """Show a runtime that is being fetched."""
+    service.engine = EngineSnapshot(state=EngineState.PREPARING, preset=DEMO.id)
+    service.stages = (
+        StageProgress(
+            stage=Stage.DETECT,
+            state=StageState.DONE,
+            title="Look at this machine",
+            note="16 cores, 64.00 GiB, no NVIDIA card",
+        ),
+        StageProgress(
+            stage=Stage.RUNTIME,
+            state=StageState.RUNNING,
+            title="Install the runtime",
+            note="torch 2.13.0 (37 of 84 packages)",
+            done=241_000_000,
+            total=613_000_000,
+            unit="bytes",
+            rate=42_300_000,
+        ),
+        StageProgress(
+            stage=Stage.MODEL,
+            state=StageState.RUNNING,
+            title="Get the model",
+            note="SmolLM2-135M-Instruct",
+            done=12_400_000,
+            unit="bytes",
+        ),
+    )
+
+
+def starting(service: FakeService) -> None:
+    """Show a boot under way."""
+    done = (
+        (Stage.DETECT, "Look at this machine", StageState.DONE),
+        (Stage.RUNTIME, "Install the runtime", StageState.SKIPPED),
+        (Stage.MODEL, "Get the model", StageState.SKIPPED),
+        (Stage.BOOT, "Boot the engine", StageState.RUNNING),
+    )
+    service.stages = tuple(
+        StageProgress(stage=stage, state=state, title=title) for stage, title, state in done
+    )
+    service.engine = booting(6, elapsed_s=39.4)
+
+
+def ready(service: FakeService) -> None:
+    """Show an afternoon of work."""
+    service.be_ready(seconds=301)
+    service.host = HOST
+    service.keys = [
+        KEY,
+        msgspec.structs.replace(KEY, id="k2", name="Cline on the laptop", prefix="weir-8KdR"),
+        msgspec.structs.replace(
+            KEY, id="k3", name="Old phone", prefix="weir-Zz01", revoked_at="2026-11-28T09:00:00Z"
+        ),
+    ]
+    service.log = [
+        line(seq, LOG_WORDS[seq % len(LOG_WORDS)][1], level=LOG_WORDS[seq % len(LOG_WORDS)][0])
+        for seq in range(400)
+    ]
+
+
+def spilling(service: FakeService) -> None:
+    """Show spill, and a pool nearly full."""
+    ready(service)
+    last = service.history[-1]
+    service.history[-1] = msgspec.structs.replace(
+        last, spill_bytes=3 << 30, waiting=3, pool_used_tokens=67_100
+    )
+
+
+def idle(service: FakeService) -> None:
+    """Show an engine that nobody asks anything."""
+    service.be_ready(seconds=301, load=False)
+
+
+def with_problem(error: ErrorInfo) -> Callable[[FakeService], None]:
+    """Return a state in which `error` just happened."""
+
+    def state(service: FakeService) -> None:
+        service.engine = EngineSnapshot(state=EngineState.FAILED, preset=DEMO.id, error=error)
+
+    return state
+
+
+STATES: dict[str, Callable[[FakeService], None]] = {
+    "stopped": stopped,
+    "installing": installing,
+    "starting": starting,
+    "ready": ready,
+    "spilling": spilling,
+    "idle": idle,
+    "failed": with_problem(BOOT_FAILED),
+    "port-taken": with_problem(PORT_TAKEN),
+    "consent": with_problem(CONSENT),
+}
+
+
+class Studio:
+    """One window with its fake service."""
+
+    def __init__(self, look: Look, folder: Path, state: Callable[[FakeService], None]) -> None:
+        self.service = FakeService()
+        self.service.on_up = self.service.come_up
+        state(self.service)
+        self.session = Session(Bridge(self.service.connect))
+        settings = WindowSettings(folder)
+        self.window = MainWindow(look, self.session, settings)
+        self.window.show()
+        self.session.begin()
+        wait_until(lambda: self.session.known.link is Link.LIVE)
+
+    def close(self) -> None:
+        """End both."""
+        self.session.end()
+        self.service.close()
+        self.window.close()
+        self.window.deleteLater()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Run the event loop until `condition` holds."""
+    deadline = QDeadlineTimer(10_000)
+    loop = QEventLoop()
+    while not condition():
+        if deadline.hasExpired():
+            raise TimeoutError
+        loop.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+    loop.processEvents()
+
+
+def shoot(studio: Studio, path: Path) -> None:
+    """Write one picture."""
+    wait_until(lambda: True)
+    if not studio.window.grab().save(str(path)):
+        raise OSError(path)
+
+
+def pages(studio: Studio, folder: Path, theme: str) -> None:
+    """Write the pictures that need more than a state."""
+    window, session = studio.window, studio.session
+    window.show_page(PageId.LOGS)
+    shoot(studio, folder / f"{theme}-logs.png")
+    window.logs.field.setText("throughput")
+    shoot(studio, folder / f"{theme}-logs-search.png")
+    window.logs.field.clear()
+    window.show_page(PageId.KEYS)
+    shoot(studio, folder / f"{theme}-keys.png")
+    session.create_key("Zed")
+    wait_until(lambda: session.known.secret is not None)
+    shoot(studio, folder / f"{theme}-keys-made.png")
+    window.show_page(PageId.SERVE)
+    shoot(studio, folder / f"{theme}-ready-new-key.png")
+    session.forget_secret()
+    for width, height in ((900, 600), (1600, 1000)):
+        window.resize(width, height)
+        shoot(studio, folder / f"{theme}-ready-{width}.png")
+    window.resize(1180, 760)
+    studio.service.close()
+    wait_until(lambda: session.known.link is Link.LOST)
+    shoot(studio, folder / f"{theme}-lost.png")
+
+
+def main(folder: Path) -> None:
+    """Write all pictures into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    application = QApplication([])
+    look = Look(application, ASSETS, ThemeChoice.DARK)
+    with tempfile.TemporaryDirectory() as home:
+        for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT):
+            look.choose(theme)
+            for name, state in STATES.items():
+                studio = Studio(look, Path(home), state)
+                shoot(studio, folder / f"{theme.value}-{name}.png")
+                if name == "failed":
+                    studio.window.serve.problem.unfold()
+                    shoot(studio, folder / f"{theme.value}-failed-unfolded.png")
+                if name == "ready":
+                    pages(studio, folder, theme.value)
+                studio.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
