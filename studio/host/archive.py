@@ -66,6 +66,16 @@ class _Unpacking:
             if number >= _MAX_MEMBERS:
                 raise self._unsafe(member, f"is more than file number {_MAX_MEMBERS}")
             self._unpack_one(tar, member)
+        self._read_on(tar)
+
+    def _read_on(self, tar: tarfile.TarFile) -> None:
+        """Read what follows the last member: the checksum of the whole stands at its very end."""
+        assert tar.fileobj is not None
+        padding = 0
+        while chunk := tar.fileobj.read(_CHUNK):
+            padding += len(chunk)
+            if padding > self._max_bytes:
+                raise _damaged(self._archive, "there is no end to what follows its last file")
 
     def _unpack_one(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         name = self._safe(member, member.name)

@@ -171,7 +171,7 @@ class _Transfer:
             if not self._continues(response):
                 self._restart(file)
             total = self._wanted.bytes or self._announced(response)
-            async for chunk in response.aiter_bytes(_CHUNK):
+            async for chunk in response.aiter_bytes():
                 self._take(chunk, file, total)
             file.flush()
 
@@ -217,5 +217,6 @@ def _local_path(url: str) -> Path | None:
 
 def _shown(url: str) -> str:
     """Return the address without user name and password."""
-    parts = urllib.parse.urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if parts.netloc else url
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}" if separator else url

@@ -146,7 +146,9 @@ def _find_links(sources: PackageSources, variables: dict[str, str]) -> list[str]
     pages = [place for place in sources.find_links if _local(place) is None]
     if pages:
         variables["UV_FIND_LINKS"] = ",".join(pages)
-    return [part for folder in sources.folders for part in ("--find-links", str(folder.absolute()))]
+    # As addresses, because uv splits a plain value at commas.
+    folders = [folder.absolute().as_uri() for folder in sources.folders]
+    return [part for folder in folders for part in ("--find-links", folder)]
 
 
 def _set_network(

