@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from studio.cli import render, words
+from studio.cli import render
 from studio.cli.console import Console, plain
 from studio.domain.events import Stage, StageProgress, StageState
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _LINE_EVERY_S = 2.0
-_TITLE_WIDTH = 24
-_BAR_WIDTH = 16
+_TITLE_WIDTH = 28
+_BAR_WIDTH = 12
 
 
 class Stages(Protocol):
@@ -111,10 +111,7 @@ def _grid(stages: list[StageProgress], width: int) -> "Table":
     grid.add_column(width=rest, no_wrap=True, overflow="ellipsis")
     for one in stages:
         share = render.stage_share(one)
-        figures = [words.STAGE_STATES[one.state], render.stage_figures(one)]
-        text = " · ".join(piece for piece in figures if piece)
-        if one.state is StageState.RUNNING and one.note:
-            text = f"{text} · {plain(one.note)}" if text else plain(one.note)
+        text = plain(render.stage_words(one))
         grid.add_row(
             Text(plain(render.stage_title(one))),
             ProgressBar(

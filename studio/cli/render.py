@@ -78,12 +78,17 @@ def stage_share(progress: StageProgress) -> float | None:
     return min(1.0, max(0.0, progress.done / progress.total))
 
 
+def stage_words(progress: StageProgress) -> str:
+    """Return state, figures and note of a stage; the note of a failure is the error shown below."""
+    note = None if progress.state is StageState.FAILED else progress.note
+    pieces = [words.STAGE_STATES[progress.state], stage_figures(progress), note]
+    return _SEPARATOR.join(piece for piece in pieces if piece)
+
+
 def stage_line(progress: StageProgress) -> str:
     """Return one plain line about a stage, for output that is not a terminal."""
-    state = words.STAGE_STATES[progress.state]
-    pieces = [piece for piece in (state, stage_figures(progress), progress.note) if piece]
-    title = stage_title(progress)
-    return f"{title}: {_SEPARATOR.join(pieces)}" if pieces else title
+    title, text = stage_title(progress), stage_words(progress)
+    return f"{title}: {text}" if text else title
 
 
 # The live line

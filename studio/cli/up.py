@@ -199,7 +199,8 @@ async def _until_served(
 
 async def _answered(error: StudioError, request: UpRequest, console: Console) -> UpRequest:
     """Return the request to try next, or raise `error` with what to type instead."""
-    if "consent" in error.code and not request.consent:
+    # The kind of an error does not travel; what a question needs to know does (NeedsConsent).
+    if "download_bytes" in error.data and not request.consent:
         if console.can_ask and await console.ask(_consent_question(error), default=False):
             return msgspec.structs.replace(request, consent=True)
         raise _with_hint(error, words.CONSENT_HINT)

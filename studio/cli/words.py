@@ -190,10 +190,10 @@ def code_line(info: ErrorInfo) -> str:
 
 
 def ask_consent(message: str, download: str | None, disk: str | None) -> str:
-    """Ask for a large step."""
-    sizes = [f"{download} to download"] if download else []
-    sizes += [f"{disk} on disk"] if disk else []
-    return f"{message}{' ' if sizes else ''}{', '.join(sizes)}{'.' if sizes else ''} Go on? [y/N] "
+    """Ask for a large step; sizes that the message does not name itself are added."""
+    sizes = [f"{download} to download"] if download and download not in message else []
+    sizes += [f"{disk} on disk"] if disk and disk not in message else []
+    return " ".join([message, *([", ".join(sizes) + "."] if sizes else []), "Go on? [y/N] "])
 
 
 def ask_port(port: str, owner: str | None, free_port: int) -> str:

@@ -44,7 +44,7 @@ def build(scenario: str) -> FakeConnector:
         case "consent":
             service.up_errors = [
                 NeedsConsent(
-                    "needs-consent",
+                    "large-download",
                     "Preset `big` needs a large download.",
                     data={"what": "big", "download_bytes": 5 << 30, "disk_bytes": 9 << 30},
                 )

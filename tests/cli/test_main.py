@@ -83,7 +83,6 @@ def test_a_service_that_does_not_answer_is_status_6(
     assert "code: service-unreachable" in ran.err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 @pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["--help"]])
 def test_a_full_disk_ends_with_a_sentence(command: list[str]) -> None:
     """Output to a full disk is an error that a person can act on, also at exit."""

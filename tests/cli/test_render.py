@@ -315,3 +315,11 @@ def test_wide_characters_count_twice() -> None:
 def test_a_moment_that_is_no_moment_is_shown_as_it_is() -> None:
     """A list must not fail over one odd value."""
     assert render.moment_text("yesterday") == "yesterday"
+
+
+def test_a_failed_stage_leaves_the_reason_to_the_error_below() -> None:
+    """The same sentence twice on screen makes people look for a difference."""
+    failed = _stage(state=StageState.FAILED, note="The disk is full.")
+
+    assert render.stage_line(failed) == "Install: failed"
+    assert render.stage_line(_stage(note="Downloading torch")) == "Install: Downloading torch"

@@ -18,7 +18,7 @@ from tests.cli.terminal import Terminal, piped
 Weir = Callable[..., Ran]
 
 CONSENT = NeedsConsent(
-    "download-consent",
+    "large-download",
     "Preset `big` needs a large download.",
     hint="something for the window",
     data={"what": "big", "download_bytes": 5 << 30, "disk_bytes": 9 << 30},

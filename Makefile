@@ -1,0 +1,153 @@
+# The front door for people and the build server. `make` alone lists what there is.
+# Needs GNU make, /bin/sh and CPython 3.11 or newer; all else lands in .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+ARGS ?=
+
+# Downloads are kept between runs, outside the clone; outcomes never are.
+export WEIR_TEST_CACHE ?= $(HOME)/.cache/weir-studio-tests
+# Without a UTF-8 locale Qt warns, and a warning fails the tests.
+export LC_ALL := C.UTF-8
+
+# What Qt's offscreen and xcb platforms load, and a screen for them.
+APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
+       libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
+       xvfb xauth
+
+.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-up \
+        bench-idle bench-window lock screenshots clean apt dev
+.DEFAULT_GOAL := help
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) \
+	  | while IFS='|' read -r name text; do printf '  %-16s%s\n' $$name "$$text"; done
+
+# --- Setting up ---------------------------------------------------------------------------
+
+deps: $(VENV)/.stamp-deps ## Make .venv with the command .venv/bin/weir
+
+up: deps ## Set everything up and serve a model on 127.0.0.1
+	@exec $(BIN)/weir up $(ARGS)
+
+# Written last, so that an interrupted set-up is continued and a finished one costs nothing.
+$(VENV)/.stamp-deps: requirements.lock pyproject.toml
+	@set -e; \
+	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  found=; \
+	  for name in python3.11 python3.12 python3.13 python3.14 python3; do \
+	    if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	      found=$$name; break; \
+	    fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo 'error: Weir Studio needs Python 3.11 or newer; none was found.' >&2; \
+	    echo 'hint: On Debian or Ubuntu: apt-get install python3 python3-venv' >&2; \
+	    exit 1; \
+	  fi; \
+	  if ! $$found -c 'import ensurepip, venv' 2>/dev/null; then \
+	    version=$$($$found -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	    echo "error: $$found cannot make environments: its venv or ensurepip module is missing." >&2; \
+	    echo "hint: On Debian or Ubuntu: apt-get install python$$version-venv" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo 'Setting up .venv: about 150 MB to download, once.'; \
+	  $$found -m venv --clear $(VENV); \
+	fi; \
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	  --require-hashes -r requirements.lock || { \
+	  echo 'error: Packages of requirements.lock could not be installed; pip says why above.' >&2; \
+	  echo 'hint: Without a network, put the wheels into a folder and set PIP_FIND_LINKS to it.' >&2; \
+	  exit 1; }; \
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	  --no-deps --no-build-isolation -e .; \
+	touch $@
+
+$(VENV)/.stamp-dev: $(VENV)/.stamp-deps requirements-dev.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	  --require-hashes -r requirements-dev.lock
+	@touch $@
+
+dev: $(VENV)/.stamp-dev ## Add what checks and tests need to .venv
+
+# Debian 13 and Ubuntu 24.04 call libglib2.0-0 by another name.
+apt:
+	@set -e; \
+	command -v apt-get >/dev/null 2>&1 || exit 0; \
+	missing() { ! dpkg-query -W -f '$${db:Status-Status}' "$$1" 2>/dev/null | grep -qx installed; }; \
+	wanted=; \
+	for name in $(APT); do if missing $$name; then wanted="$$wanted $$name"; fi; done; \
+	if missing libglib2.0-0 && missing libglib2.0-0t64; then \
+	  if apt-cache show libglib2.0-0t64 >/dev/null 2>&1; then \
+	    wanted="$$wanted libglib2.0-0t64"; else wanted="$$wanted libglib2.0-0"; fi; \
+	fi; \
+	if ! $(BIN)/python -m pip --version >/dev/null 2>&1 \
+	  && ! python3 -c 'import ensurepip' 2>/dev/null; then wanted="$$wanted python3-venv"; fi; \
+	if [ -z "$$wanted" ]; then exit 0; fi; \
+	if [ "$$(id -u)" -ne 0 ]; then \
+	  echo "warning: The window's tests may need packages: apt-get install$$wanted" >&2; exit 0; \
+	fi; \
+	echo "Installing$$wanted"; \
+	apt-get update -qq; \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$wanted >/dev/null
+
+# --- Checking -----------------------------------------------------------------------------
+
+test: ## Install what the tests need and run everything
+	@$(MAKE) --no-print-directory apt
+	@$(MAKE) --no-print-directory check
+	$(PYTEST) -m 'not soak' --ignore=tests/meta $(ARGS)
+
+check: dev ## Lint, format, types, layers, spelling, layout: half a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell studio runtimes presets installer tests docs README.md CHANGELOG.md Makefile
+	$(PYTEST) -q tests/meta
+
+pure: dev ## Tests without the window and without the real engine
+	$(PYTEST) -m 'not real and not soak' --ignore=tests/ui --ignore=tests/meta $(ARGS)
+
+ui: dev ## Tests of the window, offscreen
+	$(PYTEST) -m 'not real and not soak' tests/ui $(ARGS)
+
+real: dev ## Tests that boot the real engine (about 600 MB the first time)
+	$(PYTEST) -m real $(ARGS)
+
+soak: dev ## Long runs with large counts
+	$(PYTEST) -m soak $(ARGS)
+
+# --- Measuring (docs/benchmarks.md) ------------------------------------------------------
+
+bench-gateway: dev ## Gateway against talking to the engine directly
+	$(BIN)/python -m tests.bench.bench_gateway $(ARGS)
+
+bench-install: dev ## Cold install against a plain uv pip sync
+	$(BIN)/python -m tests.bench.bench_install $(ARGS)
+
+bench-up: dev ## `weir up` over the engine's own boot
+	$(BIN)/python -m tests.bench.bench_up $(ARGS)
+
+bench-idle: dev ## CPU and memory of the idle service
+	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
+
+bench-window: dev ## First paint and idle figures of the window
+	$(BIN)/python -m tests.bench.bench_window $(ARGS)
+
+# --- Keeping up ---------------------------------------------------------------------------
+
+COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header
+
+lock: dev ## Write the locks anew from the .in files (ARGS=--upgrade for newer versions)
+	$(COMPILE) -q $(ARGS) -o requirements.lock requirements.in
+	$(COMPILE) -q $(ARGS) -o requirements-dev.lock requirements-dev.in
+
+screenshots: dev ## Draw the window into .shots
+	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots
+
+clean: ## Remove .venv, caches and build outputs; what the Studio installed stays
+	rm -rf $(VENV) build dist .shots .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  .import_linter_cache *.egg-info
+	find studio tests runtimes -name __pycache__ -type d -prune -exec rm -rf {} +
