@@ -22,7 +22,9 @@ _FULL = re.compile(r"os error (28|122)\b|No space left|Disk quota")
 _REFUSED = re.compile(r"os error (13|30)\b|Permission denied|Read-only file system")
 _HASH = re.compile(r"Hash mismatch for `([^`]+)`")
 _BROKEN = re.compile(r"Failed to (?:download|read|extract|install)[^`]*`([^`]+)`")
-_BROKEN_CAUSE = re.compile(r"Invalid zip|[Uu]nexpected (?:end of file|EOF)|central directory")
+_BROKEN_CAUSE = re.compile(
+    r"Invalid zip|[Uu]nexpected (?:end of file|EOF)|central directory|Bad \w+ size|Bad CRC|checksum"
+)
 _UNREACHABLE = re.compile(
     r"error sending request|Failed to fetch|client error|dns error|timed out|operation timed out"
     r"|was not found in|no version of|network was disabled|status (client|server) error"
@@ -66,12 +68,12 @@ def binary() -> str:
 
 
 async def make_venv(interpreter: Path, folder: Path, *, cache: Path) -> None:
-    """Create an empty virtual environment on `interpreter`, replacing what is there.
+    """Create an empty virtual environment on `interpreter`; `folder` must not exist.
 
     Raises: HostLacks (`venv-failed`, `disk-full`).
     """
     result = await process.run(
-        [binary(), "venv", "--clear", "--no-project", "--python", str(interpreter), str(folder)],
+        [binary(), "venv", "--no-project", "--python", str(interpreter), str(folder)],
         env=_environment(cache, {}),
         timeout_s=_VENV_TIMEOUT_S,
     )
