@@ -115,7 +115,7 @@ class Studio:
         finally:
             self.bus.close()
             await parts.gateway.close()
-            parts.keys.close()
+            await parts.keys.close()
             parts.log.close()
 
     async def end(self, reason: str) -> None:
@@ -355,22 +355,22 @@ class Studio:
         """Return every key with its usage."""
         return self._parts.keys.list()
 
-    def create_key(self, request: KeyRequest) -> NewKey:
+    async def create_key(self, request: KeyRequest) -> NewKey:
         """Make a key."""
-        made = self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
+        made = await self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
         self.bus.publish(KeysChanged())
         return made
 
-    def revoke_key(self, key_id: str) -> KeyInfo:
+    async def revoke_key(self, key_id: str) -> KeyInfo:
         """Make a key useless."""
-        info = self._parts.keys.revoke(key_id)
+        info = await self._parts.keys.revoke(key_id)
         self.bus.publish(KeysChanged())
         return info
 
-    def _first_key(self, request: KeyRequest) -> NewKey | None:
+    async def _first_key(self, request: KeyRequest) -> NewKey | None:
         if any(key.revoked_at is None for key in self._parts.keys.list()):
             return None
-        return self.create_key(request)
+        return await self.create_key(request)
 
     # -- what the parts report -------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from studio.host.paths import Paths
 from studio.models import fetch, library
 from studio.presets import choose
 from studio.presets.store import PresetStore
+from studio.runtimes import folder as runtime_folders
 from studio.runtimes import install
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
@@ -53,7 +54,7 @@ class Up:
         host: Callable[[], Awaitable[HostSnapshot]],
         open_gateway: Callable[[int, bool], Awaitable[str]],
         ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]],
-        first_key: Callable[[KeyRequest], NewKey | None],
+        first_key: Callable[[KeyRequest], Awaitable[NewKey | None]],
     ) -> None:
         self._paths = paths
         self._presets = presets
@@ -117,13 +118,13 @@ class Up:
         stages.end(Stage.GATEWAY, base_url)
         self._ask(choice, request)
         runtime = await self._runtime(choice)
-        folder = install.runtime_folder(self._paths, runtime)
-        model = await self._model(choice, install.python_of(self._paths, runtime))
+        folder = runtime_folders.folder_of(self._paths, runtime)
+        model = await self._model(choice, runtime_folders.python_of(self._paths, runtime))
         stages.begin(Stage.BOOT, preset.title)
         launch = self.render(choice, runtime, folder, model)
         engine = await self._ensure_ready(launch)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
-        made = self._first_key(KeyRequest(name="default"))
+        made = await self._first_key(KeyRequest(name="default"))
         self._remember(choice, engine)
         return UpResult(
             base_url=base_url,
@@ -149,7 +150,7 @@ class Up:
             choice.recipe,
             overrides=choice.overrides,
             places=Places(
-                python=str(install.python_of(self._paths, runtime)),
+                python=str(runtime_folders.python_of(self._paths, runtime)),
                 runtime=str(folder),
                 runtime_id=runtime.runtime_id,
                 model=str(model),
@@ -162,10 +163,8 @@ class Up:
 
     def still_to_fetch_bytes(self, preset: Preset, recipe: RuntimeRecipe) -> int:
         """Return the download that serving `preset` would need now."""
-        total = library.download_bytes(preset.model, self._paths)
-        if install.installed(self._paths, recipe) is None and recipe.packages is not None:
-            total += recipe.packages.download_bytes
-        return total
+        model = library.download_bytes(preset.model, self._paths)
+        return model + install.download_bytes(recipe, self._paths)
 
     def _ask(self, choice: Choice, request: UpRequest) -> None:
         size = self.still_to_fetch_bytes(choice.preset, choice.recipe)
@@ -182,7 +181,7 @@ class Up:
 
     async def _runtime(self, choice: Choice) -> InstalledRuntime:
         recipe, stages = choice.recipe, self._stages
-        found = install.installed(self._paths, recipe)
+        found = runtime_folders.installed(self._paths, recipe)
         if found is not None:
             stages.end(Stage.RUNTIME, f"{recipe.name} is installed", skipped=True)
             return found

@@ -110,10 +110,10 @@ class Router:
         return self._studio.keys()
 
     async def _create_key(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return self._studio.create_key(_read(body, KeyRequest))
+        return await self._studio.create_key(_read(body, KeyRequest))
 
     async def _revoke_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
-        return self._studio.revoke_key(parts[0])
+        return await self._studio.revoke_key(parts[0])
 
 
 def http_status(error: StudioError) -> int:

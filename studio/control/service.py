@@ -176,7 +176,7 @@ class _Service:
             await asyncio.sleep(0.5)
             patience_s = RELEASE_S if self._has_been_held else FIRST_HOLD_S
             is_late = time.monotonic() - self._last_change_s > patience_s
-            if self._is_bound_to_holders and self._holders == 0 and is_late:
+            if self._holders == 0 and is_late:
                 self._ask_to_end("the terminal that started it is gone")
                 return
 

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import PIPE, STDOUT, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -25,9 +25,10 @@ _CHUNK = 1 << 16
 class Child:
     """A running engine. Made by `start`."""
 
-    def __init__(self, guard: Process, leader: int, report: asyncio.StreamReader) -> None:
+    def __init__(self, guard: Process, leader: int, report: "_Pipe", output: "_Pipe") -> None:
         self._guard = guard
         self._report = report
+        self._output = output
         self.pid = leader
         self.guard_pid = guard.pid
 
@@ -45,9 +46,7 @@ class Child:
 
     async def pump(self, on_output: Callable[[bytes], None]) -> None:
         """Hand over the engine's output as it comes; returns at its end."""
-        stream = self._guard.stdout
-        assert stream is not None
-        while chunk := await stream.read(_CHUNK):
+        while chunk := await self._output.reader.read(_CHUNK):
             on_output(chunk)
 
     async def wait(self) -> int | None:
@@ -56,7 +55,7 @@ class Child:
         None when the guard was killed; then the group is killed here before returning.
         """
         code: int | None = None
-        while line := await self._report.readline():
+        while line := await self._report.reader.readline():
             word, _, number = line.decode("ascii", "replace").strip().partition(" ")
             if word == "exit":
                 code = int(number)
@@ -71,6 +70,33 @@ class Child:
             self._guard.stdin.close()
         self.kill()
         await self._guard.wait()
+        self._output.close()
+        self._report.close()
+
+
+class _Pipe:
+    """A pipe from a child. Ours rather than asyncio's own, whose `wait` waits for every holder of
+    the other end: a stray grandchild would keep us waiting for ever.
+    """
+
+    def __init__(self) -> None:
+        self._read_end, self.write_end = os.pipe()
+        self.reader = asyncio.StreamReader()
+        self._transport: asyncio.ReadTransport | None = None
+
+    async def open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(self.reader),
+            os.fdopen(self._read_end, "rb", buffering=0),
+        )
+
+    def close_write_end(self) -> None:
+        os.close(self.write_end)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
 
 
 async def start(
@@ -86,31 +112,29 @@ async def start(
     When the service dies, the guard sends SIGTERM and, after `grace_s`, SIGKILL.
     Raises: EngineFailed (`engine-not-started`).
     """
-    read_end, write_end = os.pipe()
-    os.set_inheritable(write_end, True)
+    report, output = _Pipe(), _Pipe()
+    await report.open()
+    await output.open()
     try:
         guard = await asyncio.create_subprocess_exec(
-            python, "-I", "-S", str(GUARD), str(write_end), str(grace_s), *argv,
-            stdin=PIPE, stdout=PIPE, stderr=STDOUT, env=dict(environment), cwd=cwd,
-            pass_fds=(write_end,), start_new_session=True,
+            python, "-I", "-S", str(GUARD), str(report.write_end), str(grace_s), *argv,
+            stdin=PIPE, stdout=output.write_end, stderr=output.write_end, env=dict(environment),
+            cwd=cwd, pass_fds=(report.write_end,), start_new_session=True,
         )  # fmt: skip
     except OSError as error:
-        os.close(read_end)
+        report.close()
+        output.close()
         raise EngineFailed(
             "engine-not-started",
             f"{python} cannot be started: {error.strerror or error}.",
             hint="The runtime looks damaged: remove its folder and run `weir up` again.",
         ) from error
     finally:
-        os.close(write_end)
-    report = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(report), os.fdopen(read_end, "rb", buffering=0)
-    )
+        report.close_write_end()
+        output.close_write_end()
     try:
         async with asyncio.timeout(_SPAWN_S):
-            line = await report.readline()
+            line = await report.reader.readline()
     except TimeoutError:
         line = b""
     word, _, number = line.decode("ascii", "replace").strip().partition(" ")
@@ -118,9 +142,11 @@ async def start(
         with contextlib.suppress(ProcessLookupError):
             guard.kill()
         await guard.wait()
+        report.close()
+        output.close()
         raise EngineFailed(
             "engine-not-started",
             f"{python} did not start the engine.",
             hint="The runtime looks damaged: remove its folder and run `weir up` again.",
         )
-    return Child(guard, int(number), report)
+    return Child(guard, int(number), report, output)

@@ -18,6 +18,7 @@ import msgspec
 from studio.domain.errors import EngineFailed, ErrorInfo, StudioError
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 from studio.host import child as host_child
+from studio.host import processes
 from studio.host.http_client import Upstream
 from studio.serving import phases
 from studio.serving.command import Launch
@@ -27,9 +28,10 @@ DIED_WITH_SERVICE_S = 4.0
 """How long the guard lets an engine take to end when the service itself is gone."""
 _PROBE_S = 120.0
 _POLL_S = 1.0
+_LAST_OUTPUT_S = 2.0
+"""How long output may still come after the engine's end; a stray holder of the pipe ends it."""
 _KEPT_LINES = 4_000
 _EVIDENCE_LINES = 5
-_PHASES = list(BootPhase)
 
 
 class Life:
@@ -40,7 +42,7 @@ class Life:
     ) -> None:
         self.launch = launch
         self.key = secrets.token_hex(32)
-        self.upstream = Upstream.unix(launch.socket)
+        self.upstream = Upstream(socket_path=Path(launch.socket))
         self.exit_code: int | None = None
         self.boot_s: float | None = None
         self.problem: ErrorInfo | None = None
@@ -100,7 +102,7 @@ class Life:
 
         Raises: EngineFailed (`engine-not-started`).
         """
-        self._log.add_secret(self.key)
+        self._log.add_secrets(self.key)
         self._enter(BootPhase.INTERPRETER)
         running = await host_child.start(
             self.launch.argv,
@@ -119,14 +121,19 @@ class Life:
         self._on_news()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(running.pump(self._on_output))
+                pump = tasks.create_task(running.pump(self._on_output))
                 watch = tasks.create_task(self._become_ready(on_ready, on_unusable))
                 self.exit_code = await running.wait()
                 watch.cancel()
+                if self.exit_code is None:  # the guard was killed and could not clear up
+                    await asyncio.to_thread(processes.sweep, self._home)
+                await asyncio.wait([pump], timeout=_LAST_OUTPUT_S)
+                pump.cancel()
         finally:
             self._child = None
             await running.close()
-            await self.upstream.close()
+            self.upstream.close()
+            self._log.finish()
 
     def last_words(self) -> ErrorInfo:
         """Return what can be said of its end when no known failure was recognised."""
@@ -150,7 +157,7 @@ class Life:
         now = self._elapsed_s()
         if self._phases:
             last = self._phases[-1]
-            if _PHASES.index(phase) <= _PHASES.index(last.phase):
+            if not phases.is_later(phase, last.phase):
                 return
             self._phases[-1] = msgspec.structs.replace(last, ended_s=now)
         self._phases.append(PhaseTime(phase=phase, started_s=now))
@@ -158,9 +165,9 @@ class Life:
 
     def _on_output(self, data: bytes) -> None:
         is_news = False
-        for line in self._log.feed(data, source="engine"):
-            self._lines.append(line.text)
-            sign = phases.read(line.text) if self.boot_s is None else None
+        for line in self._log.feed(data):
+            self._lines.append(line)
+            sign = phases.read(line) if self.boot_s is None else None
             if sign is not None:
                 is_news = True
                 self._learn(sign)
