@@ -123,7 +123,7 @@ PORT_TAKEN = ErrorInfo(
     data={"port": 18020, "owner": "python3 (process 3120)", "free_port": 18021},
 )
 CONSENT = ErrorInfo(
-    code="needs-consent-download",
+    code="large-download",
     message="“Chat, fast” downloads 17.30 GiB before it can start.",
     hint="Say yes here, or choose a preset that is on this machine already.",
     exit_status=4,

@@ -1,26 +1,17 @@
-"""Write pictures of every page in every state: `screenshots.py FOLDER` (`make screenshots`).
+"""Write pictures of every page in every state: `python -m tests.ui.screenshots FOLDER`.
 
-Runs the real window against the fake service, in both themes and in three sizes; wants a display
+`make screenshots` does it. Runs the real window against the fake service, in both themes and in
+three sizes; wants a display
 (Xvfb will do). `QT_SCALE_FACTOR=2` gives the pictures for dense screens.
 """
 
+import functools
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from fake_service import (
-    BOOT_FAILED,
-    CONSENT,
-    DEMO,
-    HOST,
-    KEY,
-    PORT_TAKEN,
-    FakeService,
-    booting,
-    line,
-)
 from PySide6.QtCore import QDeadlineTimer, QEventLoop
 from PySide6.QtWidgets import QApplication
 
@@ -34,6 +25,17 @@ from studio.ui.state import Link
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
+from tests.ui.fake_service import (
+    BOOT_FAILED,
+    CONSENT,
+    DEMO,
+    HOST,
+    KEY,
+    PORT_TAKEN,
+    FakeService,
+    booting,
+    line,
+)
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 LOG_WORDS = (
@@ -130,10 +132,10 @@ def idle(service: FakeService) -> None:
 
 
 def with_problem(error: ErrorInfo) -> Callable[[FakeService], None]:
-    """Return a state in which `error` just happened."""
+    """Return a state in which the next `up` ends with `error`."""
 
     def state(service: FakeService) -> None:
-        service.engine = EngineSnapshot(state=EngineState.FAILED, preset=DEMO.id, error=error)
+        service.on_up = lambda _request: service.fail(error)
 
     return state
 
@@ -151,12 +153,14 @@ STATES: dict[str, Callable[[FakeService], None]] = {
 }
 
 
+PROBLEMS = {"failed", "port-taken", "consent"}
+
+
 class Studio:
     """One window with its fake service."""
 
     def __init__(self, look: Look, folder: Path, state: Callable[[FakeService], None]) -> None:
         self.service = FakeService()
-        self.service.on_up = self.service.come_up
         state(self.service)
         self.session = Session(Bridge(self.service.connect))
         settings = WindowSettings(folder)
@@ -182,6 +186,12 @@ def wait_until(condition: Callable[[], bool]) -> None:
             raise TimeoutError
         loop.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
     loop.processEvents()
+
+
+def has_problem(studio: Studio) -> bool:
+    """Tell whether the attempt has failed, and nothing is under way any more."""
+    known = studio.session.known
+    return known.problem is not None and not known.pending
 
 
 def shoot(studio: Studio, path: Path) -> None:
@@ -226,6 +236,9 @@ def main(folder: Path) -> None:
             look.choose(theme)
             for name, state in STATES.items():
                 studio = Studio(look, Path(home), state)
+                if name in PROBLEMS:
+                    studio.session.start(DEMO.id)
+                    wait_until(functools.partial(has_problem, studio))
                 shoot(studio, folder / f"{theme.value}-{name}.png")
                 if name == "failed":
                     studio.window.serve.problem.unfold()

@@ -8,6 +8,7 @@ from studio.domain.events import StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
 from studio.ui.state import Action, Known, Link, elapsed_s, is_busy
+from studio.ui.viewmodels.problem import needs_consent
 from studio.ui.viewmodels.words import PHASE_WORDS, PRODUCT, ButtonView, Role, Shape, Text
 
 
@@ -162,6 +163,8 @@ def _at_rest_or_preparing(known: Known) -> StateView:
     if known.engine.state is EngineState.PREPARING or known.pending & {Action.UP, Action.SWITCH}:
         text = stage.title if stage is not None else "Preparing"
         return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
+    if known.problem is not None and needs_consent(known.problem):
+        return StateView(text="Waits for your yes", role=Role.WARN, shape=Shape.TRIANGLE)
     if known.problem is not None:
         return StateView(text="Stopped after a problem", role=Role.HARM, shape=Shape.CROSS)
     return StateView(text="Stopped", role=Role.QUIET, shape=Shape.RING)

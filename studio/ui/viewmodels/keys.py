@@ -74,17 +74,33 @@ def secret_view(secret: Secret, base_url: str | None) -> SecretView:
     )
 
 
+def day_text(iso: str | None) -> str:
+    """Return an ISO 8601 instant as `29 Nov 2026` in local time."""
+    local = _local(iso)
+    return UNKNOWN if local is None else f"{local.day} {_month(local)} {local.year}"
+
+
 def instant_text(iso: str | None) -> str:
     """Return an ISO 8601 instant as `29 Nov 2026, 15:24` in local time."""
-    if iso is None:
-        return UNKNOWN
+    local = _local(iso)
+    return UNKNOWN if local is None else f"{day_text(iso)}, {local:%H:%M}"
+
+
+def _recent_text(iso: str | None) -> str:
+    local = _local(iso)
+    return UNKNOWN if local is None else f"{local.day} {_month(local)}, {local:%H:%M}"
+
+
+def _local(iso: str | None) -> datetime.datetime | None:
     try:
-        instant = datetime.datetime.fromisoformat(iso)
+        instant = datetime.datetime.fromisoformat(iso or "")
     except ValueError:
-        return UNKNOWN
-    local = instant.astimezone() if instant.tzinfo else instant
-    month = _MONTHS[3 * local.month - 3 : 3 * local.month]
-    return f"{local.day} {month} {local.year}, {local:%H:%M}"
+        return None
+    return instant.astimezone() if instant.tzinfo else instant
+
+
+def _month(instant: datetime.datetime) -> str:
+    return _MONTHS[3 * instant.month - 3 : 3 * instant.month]
 
 
 def _ordered(keys: tuple[KeyInfo, ...]) -> list[KeyInfo]:
@@ -99,10 +115,10 @@ def _row(key: KeyInfo, *, live: bool) -> KeyRow:
         id=key.id,
         name=key.name,
         prefix=f"{key.prefix}…",
-        created=Text(text=instant_text(key.created_at)),
+        created=Text(text=day_text(key.created_at), tooltip=instant_text(key.created_at)),
         last_used=Text(
-            text=instant_text(key.last_used_at),
-            tooltip=never,
+            text=_recent_text(key.last_used_at),
+            tooltip=never or instant_text(key.last_used_at),
         ),
         requests=Text(text=f"{key.requests:,}", tooltip=errors),
         tokens=Text(

@@ -67,8 +67,8 @@ def problem_view(info: ErrorInfo, *, can_retry: bool = True) -> ProblemView:
 
 
 def needs_consent(info: ErrorInfo) -> bool:
-    """Tell whether a yes is what is missing; the codes of `NeedsConsent` say so in their name."""
-    return "consent" in info.code
+    """Tell whether a yes is what is missing: the data of a `NeedsConsent` names both sizes."""
+    return info.data.keys() >= {"download_bytes", "disk_bytes"} or "consent" in info.code
 
 
 def free_port(info: ErrorInfo) -> int | None:

@@ -1,6 +1,6 @@
 """Buttons: icons that follow the theme, text from a view, and one that copies."""
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
@@ -11,10 +11,11 @@ _COPIED_MS = 1_500
 _ICON = 18
 
 
-class _Tinted:
-    """An icon on a button, tinted again when the theme changes."""
+class _Tinted(QObject):
+    """An icon on a button, tinted again when the theme changes; it goes when the button goes."""
 
     def __init__(self, look: Look, button: QAbstractButton, name: str, colour: str) -> None:
+        super().__init__(button)
         self._look = look
         self._button = button
         self.name = name

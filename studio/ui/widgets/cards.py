@@ -71,6 +71,7 @@ class ProblemCard(Card):
         self.setVisible(view is not None)
         if view is None:
             return
+        self._be("question" if view.is_question else "problem")
         role = Role.WARN if view.is_question else Role.HARM
         self._sign.show_sign(Shape.TRIANGLE if view.is_question else Shape.CROSS, role)
         show_text(self._title, view.title)
@@ -107,6 +108,13 @@ class ProblemCard(Card):
         foot.addStretch(1)
         foot.addWidget(self._code)
         self.column.addLayout(foot)
+
+    def _be(self, kind: str) -> None:
+        """Take the frame of `kind`; a style sheet reads a changed property only when told."""
+        if self.property("kind") != kind:
+            self.setProperty("kind", kind)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def _offer(self, remedies: tuple[RemedyView, ...]) -> None:
         while (item := self._buttons.takeAt(0)) is not None:

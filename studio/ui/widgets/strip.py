@@ -11,7 +11,6 @@ from studio.ui.widgets.buttons import Button, CopyButton
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
 
-
 _NARROW = 940
 _ADDRESS_WIDTH = 280
 

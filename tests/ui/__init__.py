@@ -1,0 +1,1 @@
+"""Tests of the window, offscreen, against a fake service over real HTTP."""

@@ -1,0 +1,81 @@
+"""A window on a fake service, offscreen."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.ui.bridge import Bridge
+from studio.ui.session import Session
+from studio.ui.settings import WindowSettings
+from studio.ui.state import Link
+from studio.ui.theme import Look, ThemeChoice
+from studio.ui.window import MainWindow
+from tests.ui.fake_service import FakeService
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+@pytest.fixture(scope="session")
+def assets() -> Path:
+    """Return the real assets."""
+    return ASSETS
+
+
+@pytest.fixture(scope="session")
+def shared_look(qapp: QApplication) -> Look:
+    """Return the one look of the test process: fonts are loaded once."""
+    return Look(qapp, ASSETS, ThemeChoice.DARK)
+
+
+@pytest.fixture
+def look(shared_look: Look) -> Iterator[Look]:
+    """Return the dark look, and make it dark again."""
+    yield shared_look
+    shared_look.choose(ThemeChoice.DARK)
+
+
+@pytest.fixture
+def service() -> Iterator[FakeService]:
+    """Return a fake service that is not open yet; the bridge's `connect` opens it."""
+    fake = FakeService()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def bridge(qapp: QApplication, service: FakeService) -> Iterator[Bridge]:
+    """Return a bridge that was not started."""
+    made = Bridge(service.connect)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def session(bridge: Bridge) -> Session:
+    """Return a session that has not begun."""
+    return Session(bridge)
+
+
+@pytest.fixture
+def closed_window(qtbot: QtBot, look: Look, session: Session, tmp_path: Path) -> MainWindow:
+    """Return a shown window that has not begun to look for the service."""
+    window = MainWindow(look, session, WindowSettings(tmp_path))
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    return window
+
+
+@pytest.fixture
+def window(qtbot: QtBot, session: Session, closed_window: MainWindow) -> MainWindow:
+    """Return a window that found the service."""
+    session.begin()
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE)
+    return closed_window
