@@ -67,6 +67,8 @@ _SELECT = (
 _RETRY_S = 5.0
 
 Row = tuple[str | None, str | None, int, int, int, int, int, str]
+Rows = list[Row]
+Infos = list[KeyInfo]
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -134,6 +136,9 @@ class Key:
             cached_tokens=self.cached_tokens,
             generated_tokens=self.generated_tokens,
         )
+
+
+Keys = list[Key]
 
 
 class KeyStore:
@@ -222,7 +227,7 @@ class KeyStore:
             await self._write(lambda: self._update([_row(key)]))
         return key.info
 
-    def infos(self) -> list[KeyInfo]:
+    def list(self) -> Infos:
         """Return all keys with their usage, oldest first."""
         return [key.info for key in self._keys.values()]
 
@@ -273,7 +278,7 @@ class KeyStore:
         written = self._writer.submit(self._update, rows)
         asyncio.wrap_future(written).add_done_callback(lambda done: self._flushed(done, keys))
 
-    def _flushed(self, done: asyncio.Future[None], keys: list[Key]) -> None:
+    def _flushed(self, done: asyncio.Future[None], keys: Keys) -> None:
         error = None if done.cancelled() else done.exception()
         if error is None:
             return
@@ -311,7 +316,7 @@ class KeyStore:
 
     # On the writer's thread, the only one that touches SQLite
 
-    def _load(self) -> list[Key]:
+    def _load(self) -> Keys:
         with _translated(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -341,7 +346,7 @@ class KeyStore:
                 (key.id, key.name, key.prefix, key.digest, key.created_at, key.max_concurrent),
             )
 
-    def _update(self, rows: list[Row]) -> None:
+    def _update(self, rows: Rows) -> None:
         with _translated(self.path), _transaction(self._opened) as database:
             database.executemany(_UPDATE, rows)
 

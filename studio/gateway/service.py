@@ -5,11 +5,10 @@ in a function that returns the engine of the moment. Not for starting engines, a
 past the allow-list.
 """
 
+import asyncio
 import dataclasses
 import logging
-import re
 import secrets
-import time
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
@@ -26,9 +25,10 @@ from studio.gateway.dialects import (
     refusal_of,
 )
 from studio.gateway.keys import Key, KeyStore
-from studio.gateway.proxy import Relay, engine_headers, send_refusal
-from studio.gateway.routes import Action, Route, dialect_of, find, model_id
-from studio.gateway.usage import RequestRecord, Tokens
+from studio.gateway.proxy import Relay, engine_headers
+from studio.gateway.request import Request
+from studio.gateway.routes import Action, Route, find, model_id
+from studio.gateway.usage import RequestRecord
 from studio.host.http_client import Upstream
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
@@ -36,14 +36,10 @@ BODY_LIMIT_BYTES = 32 << 20
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _MODELS_S = 10.0
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 _GREETING = (
     b"This is the gateway of Weir Studio. It speaks the OpenAI and the Anthropic dialect under\n"
     b"/v1 and needs a key: `weir keys create NAME` makes one.\n"
 )
-
-_CLIENT_LEFT = 499
-"""The status in the record of a request whose client left before there was an answer."""
 
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _JSON = (b"content-type", b"application/json")
@@ -109,6 +105,7 @@ class Gateway:
         self._limits = limits
         self._on_record = on_record
         self._server: Server | None = None
+        self._idle: asyncio.Future[None] | None = None
 
     async def open(self, address: str = "127.0.0.1", port: int = 0) -> None:
         """Begin to answer. Raises: what `studio.host.http_server.serve` raises."""
@@ -119,6 +116,13 @@ class Gateway:
             limits=self._limits,
             refusal=_refusal,
         )
+
+    async def wait_idle(self) -> None:
+        """Return as soon as no request is with the engine."""
+        while self.counters.in_flight:
+            if self._idle is None:
+                self._idle = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._idle)
 
     async def close(self, grace_s: float = 0.0) -> None:
         """Stop answering; running requests have `grace_s` to end."""
@@ -143,7 +147,7 @@ class Gateway:
 
     async def _handle(self, exchange: Exchange) -> None:
         """Answer one request, whatever happens: this is the gateway's one broad handler."""
-        request = _Request(exchange)
+        request = Request(exchange)
         try:
             await self._answer(request)
         except ClientLeft:
@@ -159,7 +163,7 @@ class Gateway:
             request.refuse(Refusal(500, "internal-error", text))
         self._finish(request)
 
-    async def _answer(self, request: "_Request") -> None:
+    async def _answer(self, request: Request) -> None:
         exchange = request.exchange
         self._check_host(exchange)
         if self._check_origin(request):
@@ -186,10 +190,11 @@ class Gateway:
                 finally:
                     key.in_flight -= 1
                     self.counters.in_flight -= 1
+                    self._tell_idle()
             case _:
                 assert_never(route.action)
 
-    async def _pass(self, request: "_Request", route: Route) -> None:
+    async def _pass(self, request: Request, route: Route) -> None:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
         self._engine()  # says no before a large body is read
@@ -227,6 +232,11 @@ class Gateway:
             relay.leave()
         else:
             relay.finish()
+
+    def _tell_idle(self) -> None:
+        if self._idle is not None and not self.counters.in_flight:
+            self._idle.set_result(None)
+            self._idle = None
 
     async def _models(self) -> bytes:
         """Return the engine's list of models, without the places where their files lie."""
@@ -269,7 +279,7 @@ class Gateway:
                 " or allow the name in the settings.",
             )
 
-    def _check_origin(self, request: "_Request") -> bool:
+    def _check_origin(self, request: Request) -> bool:
         """Refuse pages that are not allowed; return whether an allowed page asks what it may."""
         origin = request.exchange.header(b"origin")
         if origin is None:
@@ -305,7 +315,7 @@ class Gateway:
         text = "A key is needed: `Authorization: Bearer KEY`, or `x-api-key: KEY`."
         raise Refusal(401, "key-missing", text, headers=challenge)
 
-    def _finish(self, request: "_Request") -> None:
+    def _finish(self, request: Request) -> None:
         """Count a request that is over."""
         record = request.record()
         counters = self.counters
@@ -326,70 +336,6 @@ class Gateway:
             self._keys.count(request.key, tokens=record.tokens, is_error=is_error)
         if self._on_record is not None:
             self._on_record(record)
-
-
-class _Request:
-    """What is known of one request while it is under way."""
-
-    __slots__ = (
-        "at",
-        "began_s",
-        "code",
-        "exchange",
-        "extra_headers",
-        "id",
-        "is_stream",
-        "key",
-        "relay",
-        "route",
-    )
-
-    def __init__(self, exchange: Exchange) -> None:
-        self.exchange = exchange
-        self.at = time.time()
-        self.began_s = time.perf_counter()
-        self.id = _request_id(exchange)
-        self.extra_headers: list[tuple[bytes, bytes]] = [(b"x-request-id", self.id.encode())]
-        self.route: Route | None = None
-        self.key: Key | None = None
-        self.relay: Relay | None = None
-        self.code: str | None = None
-        self.is_stream = False
-
-    @property
-    def has_failed(self) -> bool:
-        """Return whether the client did not get what it asked for, by our or the engine's fault."""
-        if self.code is not None:
-            return True
-        return self.relay is not None and self.relay.has_failed
-
-    def refuse(self, refusal: Refusal) -> None:
-        """Answer with an error, or cut the connection when an answer has begun."""
-        self.code = refusal.code
-        exchange = self.exchange
-        if exchange.is_started:
-            exchange.abort()
-        else:
-            send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
-
-    def record(self) -> RequestRecord:
-        """Return what is kept of the request."""
-        relay = self.relay
-        first_s = relay.first_token_s if relay is not None else None
-        return RequestRecord(
-            at=self.at,
-            request_id=self.id,
-            key_id=self.key.id if self.key is not None else None,
-            method=self.exchange.method,
-            route=self.route.name if self.route is not None else "",
-            status=self.exchange.status or _CLIENT_LEFT,
-            code=self.code,
-            is_stream=self.is_stream,
-            has_client_left=self.exchange.is_gone and not self.exchange.is_ended,
-            ttft_s=first_s - self.began_s if first_s is not None else None,
-            duration_s=time.perf_counter() - self.began_s,
-            tokens=relay.tokens if relay is not None else Tokens(),
-        )
 
 
 class _Models(msgspec.Struct):
@@ -430,14 +376,6 @@ def _too_many(key: Key) -> Refusal:
         f"The key {key.name!r} may have {key.max_concurrent} requests at a time, and has them.",
         headers=((b"retry-after", b"1"),),
     )
-
-
-def _request_id(exchange: Exchange) -> str:
-    """Return the client's own request id where it is a plain word, else a new one."""
-    given = exchange.header(b"x-request-id")
-    if given is not None and _REQUEST_ID.fullmatch(given):
-        return given.decode("ascii")
-    return secrets.token_hex(8)
 
 
 def _refusal(status: int, code: str, message: str) -> tuple[Headers, bytes]:

@@ -1,0 +1,89 @@
+"""One request under way: what is known of it, and what is kept when it is over."""
+
+import re
+import secrets
+import time
+
+from studio.gateway.dialects import Refusal
+from studio.gateway.keys import Key
+from studio.gateway.proxy import Relay, send_refusal
+from studio.gateway.routes import Route, dialect_of
+from studio.gateway.usage import RequestRecord, Tokens
+from studio.host.http_server import Exchange
+
+CLIENT_LEFT = 499
+"""The status in the record of a request whose client left before there was an answer."""
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Request:
+    """What is known of one request while it is under way."""
+
+    __slots__ = (
+        "at",
+        "began_s",
+        "code",
+        "exchange",
+        "extra_headers",
+        "id",
+        "is_stream",
+        "key",
+        "relay",
+        "route",
+    )
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.at = time.time()
+        self.began_s = time.perf_counter()
+        self.id = _request_id(exchange)
+        self.extra_headers: list[tuple[bytes, bytes]] = [(b"x-request-id", self.id.encode())]
+        self.route: Route | None = None
+        self.key: Key | None = None
+        self.relay: Relay | None = None
+        self.code: str | None = None
+        self.is_stream = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the client did not get what it asked for, by our or the engine's fault."""
+        if self.code is not None:
+            return True
+        return self.relay is not None and self.relay.has_failed
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer with an error, or cut the connection when an answer has begun."""
+        self.code = refusal.code
+        exchange = self.exchange
+        if exchange.is_started:
+            exchange.abort()
+        else:
+            send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
+
+    def record(self) -> RequestRecord:
+        """Return what is kept of the request."""
+        relay = self.relay
+        first_s = relay.first_token_s if relay is not None else None
+        return RequestRecord(
+            at=self.at,
+            request_id=self.id,
+            key_id=self.key.id if self.key is not None else None,
+            method=self.exchange.method,
+            route=self.route.name if self.route is not None else "",
+            status=self.exchange.status or CLIENT_LEFT,
+            code=self.code,
+            is_stream=self.is_stream,
+            has_client_left=self.exchange.is_gone and not self.exchange.is_ended,
+            ttft_s=first_s - self.began_s if first_s is not None else None,
+            duration_s=time.perf_counter() - self.began_s,
+            tokens=relay.tokens if relay is not None else Tokens(),
+        )
+
+
+def _request_id(exchange: Exchange) -> str:
+    """Return the client's own request id where it is a plain word, else a new one."""
+    given = exchange.header(b"x-request-id")
+    if given is not None and _REQUEST_ID.fullmatch(given):
+        return given.decode("ascii")
+    return secrets.token_hex(8)
