@@ -111,6 +111,7 @@ async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> 
         found = folders.installed(paths, recipe)
         if found is not None:
             return found
+        _remove_unfinished_writes(home)
         chosen = await choose(recipe, paths, meter)
         installed = await _Installation(recipe, paths, meter, chosen).run()
         await in_thread(functools.partial(_remove_unfinished, home))
@@ -306,6 +307,17 @@ def _require_platform(recipe: RuntimeRecipe) -> None:
             f"{recipe.title} runs on {', '.join(recipe.needs.platforms)}; this is {here}.",
             hint="Choose a preset whose runtime supports this machine.",
         )
+
+
+def _remove_unfinished_writes(home: Path) -> None:
+    """Remove the temporary files of atomic writes that a kill cut off."""
+    for place in (
+        f".{folders.CURRENT_FILE}.*",
+        f"*/.{folders.RECORD_FILE}.*",
+        f"*/.{JOURNAL_FILE}.*",
+    ):
+        for path in home.glob(place):
+            path.unlink(missing_ok=True)
 
 
 def _remove_unfinished(home: Path) -> None:

@@ -8,6 +8,7 @@ import base64
 import csv
 import hashlib
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,8 @@ def write_alias(site: Path, alias: AliasDistribution) -> None:
         f"{folder.name}/{name},sha256={_record_hash(text)},{len(text.encode())}"
         for name, text in contents.items()
     ]
+    if folder.exists():
+        shutil.rmtree(folder)  # it may hold the cut-off writes of a run that was killed
     # METADATA is last but one, RECORD last: a folder without them is no distribution yet.
     for name in ("WHEEL", "INSTALLER", "METADATA"):
         write_atomic(folder / name, contents[name].encode())
