@@ -104,6 +104,10 @@ class Studio:
 
     # -- life ------------------------------------------------------------------------------
 
+    async def open(self) -> None:
+        """Read what is kept between runs. Raises: Damaged, HostLacks."""
+        await self._parts.keys.open()
+
     async def run(self) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
         parts = self._parts
@@ -293,7 +297,7 @@ class Studio:
             host=self._host,
             tick=self._parts.sampler.last,
             stages=self._stages.now,
-            keys=sum(key.revoked_at is None for key in self._parts.keys.list()),
+            keys=self._parts.keys.active,
         )
 
     def gateway(self) -> GatewayInfo:
@@ -368,7 +372,7 @@ class Studio:
         return info
 
     async def _first_key(self, request: KeyRequest) -> NewKey | None:
-        if any(key.revoked_at is None for key in self._parts.keys.list()):
+        if self._parts.keys.active:
             return None
         return await self.create_key(request)
 

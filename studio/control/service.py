@@ -129,6 +129,7 @@ class _Service:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._ask_to_end, f"signal {number.name}")
+        await studio.open()
         await server.open()
         try:
             async with asyncio.TaskGroup() as tasks:

@@ -28,6 +28,7 @@ DIED_WITH_SERVICE_S = 4.0
 """How long the guard lets an engine take to end when the service itself is gone."""
 _PROBE_S = 120.0
 _POLL_S = 1.0
+_LISTEN_POLL_S = 0.01
 _LAST_OUTPUT_S = 2.0
 """How long output may still come after the engine's end; a stray holder of the pipe ends it."""
 _KEPT_LINES = 4_000
@@ -214,16 +215,20 @@ class Life:
             on_ready()
 
     async def _wait_until_listening(self) -> None:
-        """Wait for the log line that says so or, should its wording change, for `/health`."""
-        while not self._is_listening.is_set():
+        """Wait for `/health`, often once the log says that the server is up.
+
+        The line comes a moment before the socket takes connections; and should its wording change
+        one day, the slow look still finds the engine.
+        """
+        while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_POLL_S):
                     await self._is_listening.wait()
-                    return
             with contextlib.suppress(StudioError):
                 status, _, _ = await self.upstream.fetch("GET", "/health", timeout_s=_POLL_S)
                 if status == 200:
                     return
+            await asyncio.sleep(_LISTEN_POLL_S)
 
     async def _generate(self) -> None:
         body = {
