@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 
 from studio.cli import words
 from studio.domain.control import KeyInfo, PresetInfo, ProcessInfo, Status, UpResult
-from studio.domain.events import StageProgress, StageState
+from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
-from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.server import BootPhase, EngineSnapshot, EngineState
 from studio.domain.units import (
     UNKNOWN,
     bytes_text,
@@ -29,6 +29,7 @@ from studio.domain.units import (
 READABLE_WIDTH = 80
 _SEPARATOR = " · "
 _GAP = "  "
+_PHASES = {phase.value: phase for phase in BootPhase}
 _LABEL_WIDTH = 12
 _ID_SHOWN = 12
 """Digits of a runtime id that people see; its folder is named by the same."""
@@ -81,6 +82,8 @@ def stage_share(progress: StageProgress) -> float | None:
 def stage_words(progress: StageProgress) -> str:
     """Return state, figures and note of a stage; the note of a failure is the error shown below."""
     note = None if progress.state is StageState.FAILED else progress.note
+    if progress.stage is Stage.BOOT and note in _PHASES:
+        note = words.PHASES[_PHASES[note]]
     pieces = [words.STAGE_STATES[progress.state], stage_figures(progress), note]
     return _SEPARATOR.join(piece for piece in pieces if piece)
 

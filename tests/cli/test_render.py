@@ -323,3 +323,10 @@ def test_a_failed_stage_leaves_the_reason_to_the_error_below() -> None:
 
     assert render.stage_line(failed) == "Install: failed"
     assert render.stage_line(_stage(note="Downloading torch")) == "Install: Downloading torch"
+
+
+def test_a_boot_phase_is_shown_in_words() -> None:
+    """The service sends the phase's name; people read what happens."""
+    boot = _stage(stage=Stage.BOOT, title="Start the engine", note="kv-cache")
+
+    assert render.stage_line(boot) == "Start the engine: sizing the KV cache"
