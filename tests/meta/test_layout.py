@@ -92,8 +92,12 @@ def _has_logic(path: Path) -> bool:
 
 
 def _is_tested(path: Path) -> bool:
+    """Return whether a module has its own test, or its sub-package (`ui/widgets`) has one."""
     inside = path.relative_to("studio")
-    return (ROOT / "tests" / inside.parent / f"test_{inside.name}").is_file()
+    beside = [inside.parent / f"test_{inside.name}"]
+    if len(inside.parts) > 2:
+        beside.append(inside.parent.parent / f"test_{inside.parent.name}.py")
+    return any((ROOT / "tests" / test).is_file() for test in beside)
 
 
 def test_every_module_with_logic_has_its_test_beside() -> None:
