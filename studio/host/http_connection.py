@@ -298,7 +298,9 @@ class ServerConnection(asyncio.Protocol):
             if isinstance(error.__context__, _Refused):
                 raise error.__context__ from None
             raise _Refused(400, "not-http", f"The request is not valid HTTP: {error}.") from None
-        if self._in_head and self._marks == marks:  # nothing but an unfinished head came in
+        passed = self._marks - marks
+        if self._in_head and (passed == 0 or (passed == 1 and self._has_begun)):
+            # Nothing but an unfinished head came in.
             self._head_raw_bytes += len(data)
             self._count_head(0)
         elif self._parsing is not None:
