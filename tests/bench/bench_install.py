@@ -1,0 +1,147 @@
+"""What an installation costs over plain uv, and what it costs to find one that is there.
+
+`python -m tests.bench.bench_install` prints a table. Both sides make an environment on the same
+interpreter, install the same lock from the same sources with `--compile-bytecode`, and take turns.
+The Studio's side also chooses the interpreter, journals, probes and measures the folder. `--empty`
+adds a round with an empty cache for each side, which downloads everything twice (about 0.8 GB).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import datetime
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from studio.domain.manifests import RuntimeRecipe
+from studio.host import pip_config, process, uv
+from studio.host.paths import Paths, bundled_root
+from studio.runtimes import folder, interpreter
+from studio.runtimes.catalog import Catalog
+from studio.runtimes.install import install
+
+RECIPE = "cpu-vllm-0.32.0"
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def studio_s(recipe: RuntimeRecipe, home: Path, cache: Path) -> float:
+    """Return the seconds of an installation into a new home that uses `cache`."""
+    paths = Paths(home=home, catalogue=bundled_root())
+    paths.cache.mkdir(parents=True)
+    (paths.cache / "uv").symlink_to(cache)
+    begun = time.perf_counter()
+    asyncio.run(install(recipe, paths, lambda _report: None))
+    return time.perf_counter() - begun
+
+
+def plain_s(lock: Path, python: str, target: Path, cache: Path) -> float:
+    """Return the seconds of `uv venv` and `uv pip sync` by hand."""
+    arguments, variables = pip_config.uv_settings(pip_config.read_sources())
+    variables |= {"UV_CACHE_DIR": str(cache), "UV_NO_PROGRESS": "1"}
+    environment = process.helper_environment(variables)
+    sync = [uv.binary(), "pip", "sync", "--python", str(target / "bin" / "python")]
+    sync += ["--require-hashes", "--compile-bytecode", *arguments, str(lock)]
+    begun = time.perf_counter()
+    for command in ([uv.binary(), "venv", "--python", python, str(target)], sync):
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - begun
+
+
+def recognise_ms(recipe: RuntimeRecipe, paths: Paths) -> float:
+    """Return the milliseconds in which an installed runtime is recognised, median of 50."""
+    taken = []
+    for _ in range(50):
+        begun = time.perf_counter()
+        assert folder.installed(paths, recipe) is not None
+        taken.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(taken)
+
+
+def measure(rounds: int, cache: Path | None, place: Path, *, empty: bool) -> None:
+    """Take turns and print a row for each cache state."""
+    recipe = Catalog(Paths(home=place, catalogue=bundled_root())).recipe(RECIPE)
+    lock = folder.lock_file(Paths(home=place, catalogue=bundled_root()), recipe)
+    found = asyncio.run(
+        interpreter.find_on_host(
+            recipe.interpreter.series, Paths(home=place, catalogue=bundled_root())
+        )
+    )
+    assert lock is not None
+    assert found is not None
+    say("| cache | uv venv + uv pip sync | weir | ratio |")
+    say("|---|---|---|---|")
+    if empty:
+        plain = plain_s(lock, found.executable, place / "plain", place / "cache-plain")
+        clear(place, "plain", "cache-plain")
+        ours = studio_s(recipe, place / "home", made(place / "cache-ours"))
+        clear(place, "home", "cache-ours")
+        row("empty", [plain], [ours])
+    warm = cache or made(place / "cache")
+    plain_s(lock, found.executable, place / "plain", warm)  # fills the cache and the page cache
+    clear(place, "plain")
+    plains, ourses = [], []
+    for number in range(rounds):
+        plains.append(plain_s(lock, found.executable, place / "plain", warm))
+        ourses.append(studio_s(recipe, place / f"home{number}", warm))
+        clear(place, "plain", *([f"home{number}"] if number < rounds - 1 else []))
+    row("warm", plains, ourses)
+    last = Paths(home=place / f"home{rounds - 1}", catalogue=bundled_root())
+    say(f"\nAn installed runtime is recognised in {recognise_ms(recipe, last):.2f} ms.")
+
+
+def row(name: str, plains: list[float], ourses: list[float]) -> None:
+    """Print the medians of both sides."""
+    plain, ours = statistics.median(plains), statistics.median(ourses)
+    say(f"| {name} | {plain:.1f} s | {ours:.1f} s | {ours / plain:.2f} |")
+
+
+def made(path: Path) -> Path:
+    """Create a folder."""
+    path.mkdir(parents=True)
+    return path
+
+
+def clear(place: Path, *names: str) -> None:
+    """Remove folders of a round."""
+    for name in names:
+        shutil.rmtree(place / name)
+
+
+def machine() -> str:
+    """Return date and machine in words."""
+    name = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2].strip()
+                break
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return f"{today}, {name}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start."
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--cache", type=Path, help="a uv cache that may hold the packages already")
+    parser.add_argument("--empty", action="store_true", help="also from an empty cache")
+    options = parser.parse_args()
+    say(machine() + "\n")
+    with tempfile.TemporaryDirectory() as place:
+        measure(options.rounds, options.cache, Path(place), empty=options.empty)
+
+
+if __name__ == "__main__":
+    main()
