@@ -1,0 +1,1 @@
+"""The parts of the fake engine (tests/fakes/fake_vllm.py). Standard library only."""
