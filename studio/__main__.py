@@ -11,7 +11,7 @@ from studio.control.client import ControlClient
 class LocalConnector:
     """Reaches the service of this machine's home; imports what a command needs, when it does."""
 
-    async def connect(self, start: bool, hold: bool) -> ControlClient:
+    async def connect(self, *, start: bool, hold: bool) -> ControlClient:
         """Return a client of the service; see `studio.control.launcher.connect`."""
         from studio.control import launcher
         from studio.host import paths
@@ -43,7 +43,7 @@ class LocalConnector:
         """Open the window; the service it starts outlives it."""
         from studio.ui import main as window
 
-        return window.run(list(argv), functools.partial(self.connect, True, False))
+        return window.run(list(argv), functools.partial(self.connect, start=True, hold=False))
 
 
 def main() -> int:
