@@ -16,7 +16,7 @@ from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
 from studio.domain.events import Stage
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import percent_text
-from studio.host import archive, process, tools, uv
+from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
 from studio.host.meter import Meter, Report
@@ -24,14 +24,19 @@ from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
-from studio.runtimes.packages import install_packages, site_packages, write_alias
+from studio.runtimes.packages import (
+    compile_folder,
+    compile_packages,
+    install_packages,
+    site_packages,
+    write_alias,
+)
 
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
-_COMPILE_TIMEOUT_S = 600.0
 _MIN_BYTECODE_SHARE = 0.9
 """Without bytecode every boot takes twice as long; some files can never be compiled."""
-_MIN_FREE_BYTES = 200_000_000
+_MIN_FREE_BYTES = 500_000_000
 
 
 class Step(enum.StrEnum):
@@ -174,6 +179,7 @@ class _Installation:
         target = self._folder / "python"
         partial = self._folder / "python.partial"
         self._meter.begin(f"Setting up {self._chosen.words}")
+        (self._folder / folders.RECORD_FILE).unlink(missing_ok=True)
         for old in (target, partial):
             await in_thread(functools.partial(_remove, old))
         if self._chosen.archive is not None:
@@ -202,17 +208,13 @@ class _Installation:
         if library is None or any((library / "__pycache__").glob("*.pyc")):
             return
         self._meter.begin("Compiling the standard library")
-        await process.run(
-            [str(self._python), *("-I", "-m", "compileall", "-q", "-j", "0"), str(library)],
-            env=process.helper_environment(),
-            timeout_s=_COMPILE_TIMEOUT_S,
-        )
+        await compile_folder(self._python, library)
 
     async def _install_packages(self) -> None:
         assert self._recipe.packages is not None
         lock = folders.lock_file(self._paths, self._recipe)
         assert lock is not None
-        if Step.PACKAGES not in self._journal.steps:
+        if Step.LINKED not in self._journal.steps:
             await install_packages(
                 self._recipe,
                 lock,
@@ -222,7 +224,9 @@ class _Installation:
                 lambda: self._did(Step.LINKED),
             )
             self._did(Step.LINKED)
-            self._did(Step.PACKAGES)
+        elif Step.PACKAGES not in self._journal.steps:
+            await compile_packages(self._python, self._meter)
+        self._did(Step.PACKAGES)
         for alias in self._recipe.packages.aliases:
             write_alias(site_packages(self._python), alias)
         self._did(Step.ALIASES)

@@ -17,6 +17,7 @@ from studio.host import pip_config, process, uv
 from studio.host.files import write_atomic
 from studio.host.meter import Meter
 
+_COMPILE_TIMEOUT_S = 1800.0
 _DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")
 _INSTALLED = re.compile(r"^Installed \d+ packages? in")
 _PREPARED = re.compile(r"^Prepared \d+ packages? in")
@@ -51,6 +52,33 @@ async def install_packages(
     )
     progress = _Progress(recipe, site_packages(python), meter, on_linked)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
+
+
+async def compile_packages(python: Path, meter: Meter) -> None:
+    """Write the bytecode that an interrupted installation still lacks.
+
+    Not by uv: where all packages are installed it has nothing to do, and compiles nothing.
+    """
+    site = site_packages(python)
+    total = source_bytes(site)
+    meter.begin("Compiling bytecode", total=total or None, unit="bytes")
+
+    def on_tick(pid: int) -> None:
+        meter.reach(min(process.read_bytes_of_children(pid) or 0, total))
+
+    await compile_folder(python, site, on_tick)
+
+
+async def compile_folder(
+    python: Path, folder: Path, on_tick: Callable[[int], None] | None = None
+) -> None:
+    """Compile what has no bytecode yet; files that cannot be compiled are left to the probe."""
+    await process.run(
+        [str(python), *("-I", "-m", "compileall", "-q", "-j", "0"), str(folder)],
+        env=process.helper_environment(),
+        timeout_s=_COMPILE_TIMEOUT_S,
+        on_tick=on_tick,
+    )
 
 
 def site_packages(python: Path) -> Path:

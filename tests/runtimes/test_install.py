@@ -207,6 +207,22 @@ def test_killed_anywhere_it_goes_on(stand_in: StandIn, tmp_path: Path) -> None:
         assert_whole(here)
 
 
+def test_killed_between_files_and_bytecode_it_compiles_the_rest(stand_in: StandIn) -> None:
+    """uv compiles nothing where all is installed, and the engine would boot at half its speed."""
+    record = run(stand_in)
+    inside = folder.folder_of(stand_in.paths, record)
+    (inside / "runtime.json").unlink()
+    steps = ["interpreter", "linked"]
+    journal = {"runtime_id": record.runtime_id, "steps": steps}
+    (inside / "journal.json").write_text(json.dumps(journal))
+    for cached in inside.rglob("*.pyc"):
+        cached.unlink()
+
+    run(stand_in)
+
+    assert_whole(stand_in)
+
+
 async def test_ctrl_c_leaves_nothing_running_and_it_goes_on(stand_in: StandIn) -> None:
     """Cancelled while uv works: uv ends with us, and the lock is free again."""
     reached = asyncio.Event()
