@@ -1,5 +1,6 @@
 """The fake engine lives and dies like the real one; what is asserted here was seen there."""
 
+import http.client
 import os
 import signal
 import socket
@@ -330,3 +331,74 @@ def test_it_starts_in_a_fraction_of_a_second() -> None:
             best_s = min(best_s, time.monotonic() - started)
 
     assert best_s < 0.6
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "end"),
+    [
+        ("/v1/completions", {"prompt": "Once"}, b"data: [DONE]\n\n"),
+        ("/v1/messages", {"model": "smollm2", **CHAT}, b'"type":"internal_error"'),
+    ],
+)
+def test_a_dying_engine_says_so_in_each_dialect(
+    path: str, body: dict[str, object], end: bytes
+) -> None:
+    """The gateway must tell such an end from a good one."""
+    with fake(tokens_per_s=20) as engine:
+        connection = engine.engine.connect()
+        body = {**body, "stream": True, "max_tokens": 1000, "ignore_eos": True}
+        stream = engine.engine.begin(connection, "POST", path, body)
+        assert stream.readline()
+
+        [core] = [pid for pid, name in engine.group().items() if name == "VLLM::EngineCor"]
+        os.kill(core, signal.SIGKILL)
+        rest = stream.read()
+        connection.close()
+
+    assert end in rest
+
+
+def test_a_dying_engine_cuts_a_response_off() -> None:
+    """`/v1/responses` has no last words; the stream just breaks."""
+    with fake(tokens_per_s=20) as engine:
+        connection = engine.engine.connect()
+        body = {"input": "Once", "stream": True, "ignore_eos": True}
+        stream = engine.engine.begin(connection, "POST", "/v1/responses", body)
+        assert stream.readline()
+
+        [core] = [pid for pid, name in engine.group().items() if name == "VLLM::EngineCor"]
+        os.kill(core, signal.SIGKILL)
+        with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+            stream.read()
+        connection.close()
+
+
+def test_all_dialects_fill_the_pool_and_leave_it() -> None:
+    """Requests that do not fit wait; when all have ended, nothing is in use."""
+    flags = ("--max-model-len", "512", "--kv-cache-memory-bytes", str(46_080 * 640))
+    with fake(*flags, tokens_per_s=50) as engine:
+        body = {"prompt": "word " * 200, "stream": True, "max_tokens": 100, "ignore_eos": True}
+        connections = [engine.engine.connect() for _ in range(4)]
+        streams = [
+            engine.engine.begin(connection, "POST", "/v1/completions", body)
+            for connection in connections
+        ]
+        sample = prometheus.parse(engine.engine.call("GET", "/metrics").body.decode())
+        assert sample.pool_tokens == 640
+        assert sample.running == 2
+        assert sample.waiting == 2
+        assert sample.pool_used_share is not None
+        assert 0.5 < sample.pool_used_share <= 1
+        for stream, connection in zip(streams[:2], connections[:2], strict=True):
+            stream.close()
+            connection.close()
+
+        for stream in streams[2:]:
+            assert stream.read().endswith(b"data: [DONE]\n\n")
+        for connection in connections:
+            connection.close()
+        after = prometheus.parse(engine.engine.call("GET", "/metrics").body.decode())
+
+    assert after.pool_used_share == 0
+    assert after.running == after.waiting == 0
+    assert after.requests_finished_total == 2

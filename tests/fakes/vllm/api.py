@@ -257,7 +257,10 @@ class Api:
                 else:
                     await reply.stream(dialect.end(end, text))
         except EngineDied:
-            await reply.stream(dialect.died())
+            if not (last_words := dialect.died()):
+                reply.cut()
+                return
+            await reply.stream(last_words)
         finally:
             await tokens.aclose()
         await reply.end_stream()

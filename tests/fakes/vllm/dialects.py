@@ -50,7 +50,7 @@ class Dialect:
         raise NotImplementedError
 
     def died(self) -> bytes:
-        """Return how a stream ends whose engine died."""
+        """Return how a stream ends whose engine died; nothing: it is cut off."""
         error = {"message": DEAD, "type": "InternalServerError", "param": None, "code": 500}
         return b"data: " + json.dumps({"error": error}).encode() + b"\n\n" + DONE
 
@@ -419,6 +419,10 @@ class Responses(Dialect):
             + self._say("response.output_item.done", item=item, output_index=0)
             + self._say("response.completed", response=self.whole(reason))
         )
+
+    def died(self) -> bytes:
+        """Return nothing, as seen with 0.32.0."""
+        return b""
 
     def whole(self, reason: str) -> Json:
         """Return a response."""

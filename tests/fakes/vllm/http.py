@@ -78,6 +78,10 @@ class Reply:
         self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
         await self._writer.drain()
 
+    def cut(self) -> None:
+        """Break the connection off in mid stream."""
+        self._writer.transport.abort()
+
     async def end_stream(self) -> None:
         """End the stream."""
         self._writer.write(b"0\r\n\r\n")
