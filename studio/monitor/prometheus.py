@@ -33,7 +33,7 @@ _SUMMED = {
     "vllm:spec_decode_num_drafts_total": "drafts_total",
     "vllm:spec_decode_num_accepted_tokens_total": "accepted_total",
 }
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'[{,](\w+)="((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 

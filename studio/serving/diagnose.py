@@ -19,6 +19,8 @@ from studio.serving.log_text import split_header
 
 _EVIDENCE_LINES = 4
 _EVIDENCE_WIDTH = 400
+_MESSAGE_WIDTH = 2_000
+"""Causes stand at the beginning; what an engine dumps of its state goes on for pages."""
 _KNOWN_VALUES = ("exit_code", "root")
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _STOP_REQUESTED = "[shutdown] API server: shutdown triggered"
@@ -150,7 +152,7 @@ def _messages(lines: Iterable[str]) -> list[tuple[str, str]]:
             stopping = False  # a log of several boots: the last one counts
             messages.clear()
         if not stopping and level not in ("info", "debug"):
-            messages.append((level, said.rstrip()))
+            messages.append((level, said[:_MESSAGE_WIDTH].rstrip()))
     return messages
 
 
@@ -159,17 +161,20 @@ def _search(signature: Signature, text: str) -> tuple[dict[str, Value], list[str
     values: dict[str, Value] = {}
     evidence: list[str] = []
     for pattern in signature.patterns:
-        for match in pattern.finditer(text):
+        match = pattern.search(text)
+        while match is not None:
             if not evidence:
                 groups = match.groupdict()
                 values = {name: _value(said) for name, said in groups.items() if said is not None}
             start = text.rfind("\n", 0, match.start()) + 1
             end = text.find("\n", match.start())
-            message = text[start : end if end >= 0 else len(text)].strip()
+            end = end if end >= 0 else len(text)
+            message = text[start:end].strip()
             if message not in evidence:
                 evidence.append(message)
             if len(evidence) == _EVIDENCE_LINES:
                 return values, evidence
+            match = pattern.search(text, end)  # one match a line is enough
     return values, evidence
 
 

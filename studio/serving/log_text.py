@@ -43,11 +43,13 @@ _LEVELS = {
     "E": "error",
     "F": "error",
 }
+_TOKEN = r"[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"
 _SECRETS: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("sk-", re.compile(r"\bsk-[A-Za-z0-9][A-Za-z0-9_-]{5,}"), MASK),
-    ("hf_", re.compile(r"\bhf_[A-Za-z0-9]{8,}"), MASK),
-    ("earer", re.compile(r"\b([Bb]earer)[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {MASK}"),
-    ("EARER", re.compile(r"\b(BEARER)[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {MASK}"),
+    # A pattern that begins with plain text is searched for ten times faster, hence the look back.
+    ("sk-", re.compile(r"sk-(?<!\wsk-)[A-Za-z0-9][\w-]{5,}"), MASK),
+    ("hf_", re.compile(r"hf_(?<!\whf_)[A-Za-z0-9]{8,}"), MASK),
+    ("earer", re.compile(rf"earer(?<=\b[Bb]earer){_TOKEN}"), f"earer {MASK}"),
+    ("EARER", re.compile(rf"EARER(?<=\bBEARER){_TOKEN}"), f"EARER {MASK}"),
     ("VLLM_API_KEY", re.compile(r"(VLLM_API_KEY['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
     ("HF_TOKEN", re.compile(r"(HF_TOKEN['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
     ("--api-key", re.compile(r"(--api-key[= ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),

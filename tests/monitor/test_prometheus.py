@@ -196,3 +196,14 @@ def test_the_families_that_are_read_exist_in_the_recordings() -> None:
     names = set(re.findall(r"^(vllm:\w+)", MAIN, re.MULTILINE))
 
     assert set(prometheus._SUMMED) <= names
+
+
+def test_a_hostile_text_costs_no_more_than_its_length() -> None:
+    """Whatever listens on the socket must not be able to stall the service."""
+    text = "vllm:cache_config_info{" + "a" * 200_000 + "} 1\n"
+    text += "vllm:kv_cache_usage_perc{" + 50_000 * 'a="\\'
+
+    started = time.perf_counter()
+    prometheus.parse(text)
+
+    assert time.perf_counter() - started < 0.5

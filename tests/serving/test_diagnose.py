@@ -290,3 +290,21 @@ def test_words_for_people_keep_the_house_style() -> None:
             assert sentence[0].isupper()
             assert sentence.endswith((".", "}"))
             assert not re.search(r"!|\b[Pp]lease\b|\b[Ss]imply\b|\b[Ss]orry\b", sentence)
+
+
+def test_a_hostile_log_cannot_hold_the_service_up() -> None:
+    """Prompts and client input reach the log; patterns must stay linear on them."""
+    baits = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ",
+        "HFValidationError: Repo id must be in the form ",
+        "To serve at least one request with the model's max seq len (1), (",
+        "OSError: [Errno 98] ",
+        "  Value error, ",
+        "A" * 40 + ".",
+    )
+    lines = [bait * (60_000 // len(bait)) for bait in baits for _ in range(20)]
+
+    started = time.perf_counter()
+    diagnose.diagnose(lines, 1, SIGNATURES)
+
+    assert time.perf_counter() - started < 1.0
