@@ -1,0 +1,122 @@
+"""A request's body is changed by appending only, and means the same to the engine."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.gateway.bodies import prepare
+
+
+def prepared(body: bytes, *, takes: bool = True):
+    """Return the body prepared for a chat."""
+    return prepare(body, served_name="smollm2", takes_stream_options=takes)
+
+
+def test_a_body_that_is_complete_passes_untouched():
+    """The usual case costs nothing and changes nothing."""
+    body = b'{ "model": "x",\n "stream": true, "stream_options": {"include_usage": true} }  '
+
+    assert prepared(body).body is body
+    assert prepared(body).is_stream
+    assert not prepared(body).hides_usage
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b" { } \n",
+        b'{"messages": []}',
+        b'{"model": null, "messages": []}',
+        b'{"model":"x","model":null}',
+        '{"messages": "Größe 模型"}'.encode(),
+    ],
+)
+def test_a_missing_model_is_named_and_the_rest_kept(body):
+    """A script that names no model talks to whatever runs."""
+    changed = prepared(body).body
+
+    assert json.loads(changed) == json.loads(body) | {"model": "smollm2"}
+    assert changed.startswith(body.rstrip()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (None, {"include_usage": True}),
+        ("null", {"include_usage": True}),
+        ("{}", {"include_usage": True}),
+        ('{"include_usage":false}', {"include_usage": True}),
+        (
+            '{"continuous_usage_stats":true,"other":1}',
+            {"continuous_usage_stats": False, "other": 1, "include_usage": True},
+        ),
+    ],
+)
+def test_usage_of_a_stream_is_asked_for_when_the_client_did_not(options, expected):
+    """Every stream is counted, whoever asks."""
+    given_options = f',"stream_options":{options}' if options else ""
+    body = f'{{"model":"x","stream":true{given_options}}}'.encode()
+
+    result = prepared(body)
+
+    assert result.hides_usage
+    assert json.loads(result.body)["stream_options"] == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"x"}',
+        b'{"model":"x","stream":false}',
+        b'{"model":"x","stream":true,"stream_options":{"include_usage":true}}',
+        b'{"model":"x","stream":true,"stream_options":7}',
+        b"[1]",
+        b'"text"',
+        b'{"model": ',
+        b'{"model":"\xff"}',
+        b"",
+        b"[" * 200_000,
+        b'{"a":' * 200_000,
+    ],
+)
+def test_a_body_that_needs_nothing_or_is_nonsense_passes_unchanged(body):
+    """What is wrong with it is for the engine to say."""
+    result = prepared(body)
+
+    assert result.body == body
+    assert not result.hides_usage
+
+
+def test_routes_without_stream_options_get_none():
+    """The responses and messages routes refuse the field."""
+    result = prepared(b'{"model":"x","stream":true}', takes=False)
+
+    assert result.is_stream
+    assert b"stream_options" not in result.body
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["model", "stream", "a", "b", "}"]), json_values))
+def test_every_other_field_means_the_same_afterwards(document):
+    """Whatever a client sends, appended fields change only themselves."""
+    body = json.dumps(document).encode()
+
+    changed = json.loads(prepared(body).body)
+
+    ours = {"model", "stream_options"}
+    assert {k: v for k, v in changed.items() if k not in ours} == {
+        k: v for k, v in document.items() if k not in ours
+    }
+    if document.get("model") is not None:
+        assert changed["model"] == document["model"]
+    else:
+        assert changed["model"] == "smollm2"
