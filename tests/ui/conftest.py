@@ -74,8 +74,10 @@ def closed_window(qtbot: QtBot, look: Look, session: Session, tmp_path: Path) ->
 
 
 @pytest.fixture
-def window(qtbot: QtBot, session: Session, closed_window: MainWindow) -> MainWindow:
-    """Return a window that found the service."""
+def window(
+    qtbot: QtBot, service: FakeService, session: Session, closed_window: MainWindow
+) -> MainWindow:
+    """Return a window that found the service and hears its events."""
     session.begin()
-    qtbot.waitUntil(lambda: session.known.link is Link.LIVE)
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE and service.listeners == 1)
     return closed_window

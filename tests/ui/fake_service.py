@@ -222,11 +222,13 @@ class FakeService:
         self.on_up: Callable[[UpRequest], UpResult | ErrorInfo] = self.refuse
         self._subscribers: list[queue.Queue[Event | None]] = []
         self._lock = threading.Lock()
+        self._closing = False
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
         """Listen on a free port."""
+        self._closing = False
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -234,6 +236,7 @@ class FakeService:
     def close(self) -> None:
         """Go away without a word, as a killed service does."""
         with self._lock:
+            self._closing = True  # who comes now would never hear the end
             for subscriber in self._subscribers:
                 subscriber.put(None)
         if self._server is not None and self._thread is not None:
@@ -245,7 +248,7 @@ class FakeService:
     @property
     def is_open(self) -> bool:
         """Tell whether it listens."""
-        return self._server is not None
+        return self._server is not None and not self._closing
 
     async def connect(self) -> ControlClient:
         """Do what the composition root does: reach the service, starting it if none runs."""
@@ -312,6 +315,8 @@ class FakeService:
         """Yield the present state, then everything that happens."""
         mine: queue.Queue[Event | None] = queue.Queue()
         with self._lock:
+            if self._closing:
+                return
             opening: list[Event] = [*self.stages, EngineChanged(engine=self.engine)]
             opening.append(GatewayChanged(base_url=self.gateway.base_url))
             if self.history:

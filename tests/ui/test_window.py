@@ -208,6 +208,7 @@ def test_the_window_comes_back_when_the_service_does(
     assert text(window, "figure-speed-value") == "–"
 
     qtbot.waitUntil(lambda: session.known.link is Link.LIVE, timeout=10_000)
+    qtbot.waitUntil(lambda: service.listeners == 1)
     assert not shown(window, "banner")
     service.publish(Ticked(tick=tick(1)))
     qtbot.waitUntil(lambda: text(window, "figure-speed-value") != "–")
@@ -258,6 +259,7 @@ def test_switching_asks_for_the_other_preset_and_keeps_the_weir_until_then(
     service.presets.append(other)
     service.close()
     qtbot.waitUntil(lambda: shown(window, "preset-other"), timeout=10_000)
+    qtbot.waitUntil(lambda: service.listeners == 1)
     service.publish(EngineChanged(engine=READY))
     qtbot.waitUntil(lambda: shown(window, "weir"))
 
@@ -280,6 +282,7 @@ def test_log_lines_written_between_answer_and_stream_are_fetched(
     service.log = [line(seq, f"line {seq}") for seq in range(3)]
     service.close()
     qtbot.waitUntil(lambda: window.logs.view.lines.count == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: service.listeners == 1)
 
     service.log += [line(3, "line 3"), line(4, "line 4")]
     service.publish(LogAppended(lines=(line(5, "line 5"),)))
