@@ -78,7 +78,7 @@ def grow(listener: socket.socket | None, *, ignores_sigterm: bool) -> Tree:
         _be_core(writer, ignores_sigterm=ignores_sigterm)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        worker_pid = int(pipe.readline())
+        worker_pid = int(pipe.read())  # ends when both have closed it, ready and renamed
     return Tree(core_pid, worker_pid)
 
 
@@ -91,8 +91,7 @@ def _be_core(report: int, *, ignores_sigterm: bool) -> None:
     worker_pid = os.fork()
     if worker_pid == 0:
         os.close(life_writer)
-        os.close(report)
-        _be_worker(life_reader)
+        _be_worker(life_reader, report)
     os.close(life_reader)
     if not ignores_sigterm:
 
@@ -102,14 +101,15 @@ def _be_core(report: int, *, ignores_sigterm: bool) -> None:
             os._exit(0)
 
         signal.signal(signal.SIGTERM, leave)
-    os.write(report, b"%d\n" % worker_pid)
     os.close(report)
     os.waitpid(worker_pid, 0)
     os._exit(WORKER_DIED)
 
 
-def _be_worker(life: int) -> None:
+def _be_worker(life: int, report: int) -> None:
     """Live as Worker until EngineCore is gone; never returns."""
     rename("VLLM::Worker", "VLLM::Worker")
+    os.write(report, b"%d" % os.getpid())
+    os.close(report)
     os.read(life, 1)  # nothing is ever written: this returns when the other end is closed
     os._exit(0)
