@@ -155,6 +155,7 @@ class Life:
         engine.requests_seen += 1
         if "die-on-first-request" in self._settings.faults and engine.requests_seen == 1:
             self._printer.show_all(_CRASH, "WorkerProc hit an exception", "AsyncLLM output_handler")
+            engine.die()  # no token comes out of it, however fast it would be
             if self._tree is not None:
                 os.kill(self._tree.core_pid, signal.SIGTERM)
 
