@@ -68,8 +68,8 @@ class ProblemCard(Card):
         if view == self._view:
             return
         self._view = view
-        self.setVisible(view is not None)
         if view is None:
+            self.hide()
             return
         self._be("question" if view.is_question else "problem")
         role = Role.WARN if view.is_question else Role.HARM
@@ -84,6 +84,7 @@ class ProblemCard(Card):
         self._fold.setChecked(False)
         self.setAccessibleName(view.title)
         self._offer(view.remedies)
+        self.show()
 
     def unfold(self) -> None:
         """Show the evidence."""
@@ -129,11 +130,13 @@ class ProblemCard(Card):
                 copy = CopyButton(self._look, name, remedy.text)
                 copy.offer(self._view.report)
                 self._buttons.addWidget(copy)
+                copy.show()
                 continue
             button = Button(self._look, name, remedy.text, kind=kind)
             button.setProperty("remedy", remedy.remedy.value)
             button.clicked.connect(self._on_clicked)
             self._buttons.addWidget(button)
+            button.show()
 
     def _on_clicked(self) -> None:
         button = self.sender()

@@ -55,6 +55,7 @@ class LogView(QAbstractScrollArea):
         self._look = look
         self.lines = LogLines()
         self._follow = True
+        self._steers = False
         self._anchor: int | None = None
         self._cursor: int | None = None
         self._current: int | None = None
@@ -140,6 +141,10 @@ class LogView(QAbstractScrollArea):
         row = self._row_at(event.position().y())
         shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         self._select(row, extend=bool(shift))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Take the end of a click, which nobody else wants."""
+        event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Extend the selection while the button is held."""
@@ -244,18 +249,26 @@ class LogView(QAbstractScrollArea):
         down, across = self.verticalScrollBar(), self.horizontalScrollBar()
         down.setPageStep(self._rows())
         down.setSingleStep(_WHEEL_LINES)
+        self._steers = True
         down.setRange(0, max(0, len(self.lines.shown) - self._rows()))
+        self._steers = False
         across.setPageStep(self._columns())
         across.setSingleStep(8)
         across.setRange(0, max(0, self.lines.longest - self._columns()))
 
     def _to_end(self) -> None:
-        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self._steer_to(self.verticalScrollBar().maximum())
+
+    def _steer_to(self, row: int) -> None:
+        """Scroll by ourselves, which is no wish of the person's to follow or to let go."""
+        self._steers = True
+        self.verticalScrollBar().setValue(row)
+        self._steers = False
 
     def _on_scrolled(self) -> None:
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum()
-        if at_end != self._follow and bar.isVisible():
+        if at_end != self._follow and not self._steers:
             self._follow = at_end
             self.follow_changed.emit(at_end)
         self.viewport().update()
@@ -289,7 +302,7 @@ class LogView(QAbstractScrollArea):
             if min(self._anchor, self._cursor) < 0:
                 self._anchor = self._cursor = None
         if not self._follow:
-            self.verticalScrollBar().setValue(max(0, self.verticalScrollBar().value() - gone))
+            self._steer_to(max(0, self.verticalScrollBar().value() - gone))
 
     def _selection(self) -> tuple[int, int] | None:
         if self._anchor is None or self._cursor is None:

@@ -1,0 +1,57 @@
+"""The rail."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from studio.ui.theme import Look, ThemeChoice
+from studio.ui.viewmodels.frame import PageId
+from studio.ui.viewmodels.words import Text
+from studio.ui.widgets.rail import Rail
+
+
+def test_the_rail_lists_the_pages_that_exist_and_tells_which_was_chosen(
+    qtbot: QtBot, look: Look
+) -> None:
+    """No dead entries."""
+    rail = Rail(look, tuple(PageId))
+    qtbot.addWidget(rail)
+    pages = [item for item in rail.findChildren(QToolButton) if item.isCheckable()]
+    assert [item.text().strip() for item in pages] == ["Serve", "Logs", "Keys"]
+
+    with qtbot.waitSignal(rail.page_chosen) as chosen:
+        pages[2].click()
+    assert chosen.args == [PageId.KEYS]
+
+    rail.mark(PageId.LOGS)
+    assert [item.isChecked() for item in pages] == [False, True, False]
+
+
+def test_collapsed_entries_keep_their_words_for_screen_readers(qtbot: QtBot, look: Look) -> None:
+    """Icons alone, and names still."""
+    rail = Rail(look, tuple(PageId))
+    qtbot.addWidget(rail)
+
+    rail.collapse(True)
+
+    assert rail.collapsed
+    for item in rail.findChildren(QToolButton):
+        assert item.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+        assert item.accessibleName()
+        assert item.toolTip()
+
+
+def test_the_theme_entry_says_which_theme_it_is(qtbot: QtBot, look: Look) -> None:
+    """Three states in one button."""
+    rail = Rail(look, tuple(PageId))
+    qtbot.addWidget(rail)
+    theme = rail.findChild(QToolButton, "rail-theme")
+    assert theme is not None
+
+    words = []
+    for choice in ThemeChoice:
+        rail.show_theme(choice)
+        words.append(theme.text().strip())
+    rail.show_version(Text(text="0.1.0", tooltip="Service 0.1.0"))
+
+    assert words == ["System theme", "Dark", "Light"]
