@@ -9,12 +9,14 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import ssl
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+import certifi
 import httpx
 import msgspec
 
@@ -142,7 +144,10 @@ class _Transfer:
     async def _fetch_with_retries(self, file: BinaryIO) -> None:
         timeout = httpx.Timeout(_STALL_S, connect=_CONNECT_S)
         async with httpx.AsyncClient(
-            transport=self._transport, timeout=timeout, follow_redirects=True
+            transport=self._transport,
+            timeout=timeout,
+            follow_redirects=True,
+            verify=_trust(),
         ) as client:
             for attempt in range(1, _TRIES + 1):
                 before = self._done
@@ -207,6 +212,17 @@ class _Transfer:
             f"{_shown(self._wanted.url)} cannot be fetched: {reason}.",
             hint="Check the network, or supply the file by hand (docs/user/offline.md).",
         )
+
+
+def _trust() -> ssl.SSLContext:
+    """Trust what this machine trusts (SSL_CERT_FILE included), and the public authorities.
+
+    A company's proxy is known to the system's store only; a bare container has no store at all.
+    What arrives is held against its sha256 in any case.
+    """
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
 
 
 def _local_path(url: str) -> Path | None:

@@ -38,6 +38,11 @@ _UV_SOURCES = (
 )
 """Where from and how; never what (a constraint, an override or a lax hash setting of the person's
 would change a runtime that is locked). `UV_INDEX` also begins the names of an index's password."""
+_SYSTEM_STORES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+)
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
@@ -157,9 +162,9 @@ def _set_network(
     """Hand over certificates and proxy where the environment does not name its own.
 
     uv trusts its built-in authorities only, which fails behind a company's proxy; the system's
-    authorities are what every other program of the machine trusts.
+    are what every other program of the machine trusts. A bare container has none: then uv's own.
     """
-    if "UV_NATIVE_TLS" not in variables:
+    if "UV_NATIVE_TLS" not in variables and _has_system_store(environ):
         variables.setdefault("UV_SYSTEM_CERTS", "1")
     if sources.cert and "SSL_CERT_FILE" not in environ:
         variables["SSL_CERT_FILE"] = sources.cert
@@ -168,6 +173,11 @@ def _set_network(
     if sources.proxy and not environ.keys() & set(_PROXIES):
         proxy = sources.proxy if "://" in sources.proxy else f"http://{sources.proxy}"
         variables["HTTPS_PROXY"] = variables["HTTP_PROXY"] = proxy
+
+
+def _has_system_store(environ: Mapping[str, str]) -> bool:
+    named = [environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if environ.get(name)]
+    return any(Path(place).exists() for place in (*named, *_SYSTEM_STORES))
 
 
 def _read_file(path: Path) -> dict[str, str]:

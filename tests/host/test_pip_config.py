@@ -133,6 +133,26 @@ def test_uvs_own_variables_win(tmp_path: Path) -> None:
     assert variables["UV_EXTRA_INDEX_URL"] == "http://uv-extra/simple http://ours"
 
 
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the system's certificate store lie where a test can remove it."""
+    place = tmp_path / "store.crt"
+    place.touch()
+    monkeypatch.setattr(pip_config, "_SYSTEM_STORES", (str(place),))
+    return place
+
+
+def test_a_machine_without_certificates_uses_uvs_own(store: Path) -> None:
+    """Bare containers have no store; pointing uv at it would refuse every server."""
+    store.unlink()
+
+    _arguments, variables = uv_settings(PackageSources(), {})
+    _same, named = uv_settings(PackageSources(), {"SSL_CERT_DIR": str(store.parent)})
+
+    assert "UV_SYSTEM_CERTS" not in variables
+    assert named["UV_SYSTEM_CERTS"] == "1"
+
+
 def test_settings_that_change_what_is_installed_are_dropped() -> None:
     """A lock is exact: an override or a lax hash rule of the person's would break it."""
     environ = {
