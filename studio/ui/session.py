@@ -237,7 +237,8 @@ class Session(QObject):
             self.known = msgspec.structs.replace(self.known, secret=Secret(key=value.api_key))
 
     def _on_key_made(self, made: NewKey) -> None:
-        keys = (*(self.known.keys or ()), made.info)
+        others = (key for key in self.known.keys or () if key.id != made.info.id)
+        keys = (*others, made.info)  # the list may have come before the answer
         self.known = msgspec.structs.replace(
             self.known, keys=keys, secret=Secret(key=made.key, name=made.info.name)
         )

@@ -258,8 +258,13 @@ class FakeService:
 
     def client(self, token: str = TOKEN) -> ControlClient:
         """Return a client of this service."""
+        return ControlClient(self.address, token)
+
+    @property
+    def address(self) -> str:
+        """Return where it listens."""
         assert self._server is not None
-        return ControlClient(f"http://127.0.0.1:{self._server.server_port}", token)
+        return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def listeners(self) -> int:
