@@ -12,6 +12,7 @@ import dataclasses
 import datetime
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -29,7 +30,10 @@ from studio.host.http_client import Upstream
 # Concurrent streams and tokens per stream: short streams where few run, for enough first tokens.
 CASES = ((1, 10), (8, 20), (64, 50))
 BLOCKS = 4
+MAX_PAUSE_S = 0.1
 UNARY_WORKERS = 32
+
+_PAUSES = random.Random(20)
 
 
 @dataclasses.dataclass(slots=True)
@@ -96,14 +100,15 @@ class Side:
         """Keep `count` streams running, begun at different moments."""
         until = time.perf_counter() + seconds
 
-        async def worker(number: int) -> None:
-            await asyncio.sleep(number * 0.01 / count * 7 % 0.5)
+        async def worker() -> None:
+            # Real clients do not begin in step, and pause; in step, they would queue at each other.
             while time.perf_counter() < until:
+                await asyncio.sleep(_PAUSES.uniform(0.0, MAX_PAUSE_S))
                 await self.stream(tokens)
 
         async with asyncio.TaskGroup() as group:
-            for number in range(count):
-                group.create_task(worker(number))
+            for _ in range(count):
+                group.create_task(worker())
 
     async def answers(self, seconds: float) -> None:
         """Count whole answers a second."""

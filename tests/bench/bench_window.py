@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from studio.domain.events import EngineChanged, Ticked
-from tests.ui.fake_service import READY, FakeService, tick
+from tests.ui.fake_service import READY, TOKEN, FakeService, tick
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,20 +50,21 @@ _GPU_LIBRARIES = (
 
 def start(home: str, address: str, *options: str) -> subprocess.Popen[str]:
     """Start the window as a person does: a fresh interpreter."""
-    token = "token-of-the-fake"
+    environment = {**os.environ, "WEIR_HOME": home, "PYTHONPYCACHEPREFIX": f"{home}/bytecode"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(_PROGRAM), address, token, *options],
+        [sys.executable, "-c", textwrap.dedent(_PROGRAM), address, TOKEN, *options],
         cwd=ROOT,
-        env={**os.environ, "WEIR_HOME": home},
+        env=environment,
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
 def first_paint(home: str, runs: int) -> list[float]:
-    """Return seconds from exec to the first picture, one for each run."""
+    """Return seconds from exec to the first picture: the very first run, then `runs` more."""
     times = []
-    for _ in range(runs):
+    for _ in range(runs + 1):
         with start(home, "http://127.0.0.1:9", "--smoke") as process:
             said, _error = process.communicate(timeout=60)
         times.append(float(json.loads(said)["first_paint_s"]))
@@ -127,8 +128,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         times = first_paint(home, options.runs)
         figures = {
-            "first_paint_s": statistics.median(times),
-            "first_paint_worst_s": max(times),
+            "first_paint_s": statistics.median(times[1:]),
+            "first_paint_worst_s": max(times[1:]),
+            "first_paint_without_bytecode_s": times[0],
             **live(home, options.idle_s),
         }
     figures["platform"] = os.environ.get("QT_QPA_PLATFORM", "xcb")
