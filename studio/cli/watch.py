@@ -104,7 +104,8 @@ class Watch:
     async def last_stages(self) -> None:
         """Wait for the stages that were announced before the answer came."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._finished.wait(), _FINISHED_WITHIN_S)
+            async with asyncio.timeout(_FINISHED_WITHIN_S):
+                await self._finished.wait()
 
     def go_live(self) -> None:
         """Show the live line from now on instead of stages."""
@@ -167,7 +168,8 @@ async def watching(
             stream = group.create_task(watch.follow(client, hold=hold))
             try:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(watch.opened.wait(), _OPENED_WITHIN_S)
+                    async with asyncio.timeout(_OPENED_WITHIN_S):
+                        await watch.opened.wait()
                 yield stream
             finally:
                 watch.pause()
