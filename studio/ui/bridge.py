@@ -105,6 +105,10 @@ class Bridge(QObject):
         """Ask to stop the engine."""
         self._submit(Action.STOP, lambda client: client.stop())
 
+    def status(self) -> None:
+        """Ask how service and host stand."""
+        self._submit(Action.STATUS, lambda client: client.status())
+
     def list_keys(self) -> None:
         """Ask for the keys and their usage."""
         self._submit(Action.LIST_KEYS, lambda client: client.keys())

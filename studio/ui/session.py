@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterable
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.domain.control import KeyInfo, KeyRequest, NewKey, UpRequest, UpResult
+from studio.domain.control import KeyInfo, KeyRequest, NewKey, Status, UpRequest, UpResult
 from studio.domain.events import Event, KeysChanged, LogAppended, Ticked
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineState
@@ -28,6 +28,8 @@ from studio.ui.state import (
 )
 from studio.ui.viewmodels.problem import free_port
 
+_HOST_MS = 1_000
+
 
 class Session(QObject):
     """Signals: `changed` (Known), `ticked`, `log_added` (lines, dropped), `log_replaced`."""
@@ -44,6 +46,9 @@ class Session(QObject):
         self.ticks: deque[Tick] = deque(maxlen=HISTORY_S + 1)
         self._last_line: int | None = None
         self._log_is_joined = True
+        self._host_timer = QTimer(self)
+        self._host_timer.setInterval(_HOST_MS)
+        self._host_timer.timeout.connect(bridge.status)
         bridge.opened.connect(self._on_opened)
         bridge.arrived.connect(self._on_arrived)
         bridge.closed.connect(self._on_closed)
@@ -165,6 +170,8 @@ class Session(QObject):
         self.ticks.extend(opening.history)
         self._last_line = opening.log[-1].seq if opening.log else None
         self._log_is_joined = False
+        if self.known.host is None:  # a service that just started looks at the machine meanwhile
+            self._host_timer.start()
         self.log_replaced.emit(opening.log)
         self.changed.emit(self.known)
         self.ticked.emit()
@@ -210,12 +217,15 @@ class Session(QObject):
             pending=frozenset(),
             tick=None,
         )
+        self._host_timer.stop()
 
     def _on_answered(self, answer: Answer) -> None:
         if answer.error is not None:
             self._on_failed(answer)
         elif answer.action in ENGINE_ACTIONS:
             self._on_engine_answer(answer.value)
+        elif isinstance(answer.value, Status):
+            self._on_status(answer.value)
         elif answer.action is Action.FETCH_LOG and isinstance(answer.value, list):
             self._add_lines(answer.value, 0)
         elif answer.action is Action.LIST_KEYS and isinstance(answer.value, list):
@@ -231,6 +241,11 @@ class Session(QObject):
             self.known = msgspec.structs.replace(self.known, key_problem=answer.error)
         elif answer.action in ENGINE_ACTIONS:
             self.known = with_problem(self.known, answer.error)
+
+    def _on_status(self, status: Status) -> None:
+        if status.host is not None:
+            self._host_timer.stop()
+            self.known = msgspec.structs.replace(self.known, host=status.host)
 
     def _on_engine_answer(self, value: object) -> None:
         if isinstance(value, UpResult) and value.api_key is not None:

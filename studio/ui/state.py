@@ -53,6 +53,7 @@ class Action(enum.StrEnum):
     SWITCH = "switch"
     RESTART = "restart"
     STOP = "stop"
+    STATUS = "status"
     FETCH_LOG = "fetch-log"
     LIST_KEYS = "list-keys"
     CREATE_KEY = "create-key"

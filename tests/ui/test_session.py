@@ -7,7 +7,7 @@ from studio.domain.control import UpRequest
 from studio.domain.events import EngineChanged, LogAppended, Ticked
 from studio.ui.session import Session
 from studio.ui.state import Action, Link
-from tests.ui.fake_service import DEMO, KEY, READY, FakeService, line, tick
+from tests.ui.fake_service import DEMO, HOST, KEY, READY, FakeService, line, tick
 
 
 def live(qtbot: QtBot, session: Session) -> None:
@@ -62,6 +62,19 @@ def test_a_running_engine_is_switched_and_a_stopped_one_started(
         ("/up", UpRequest(preset=DEMO.id)),
         ("/switch", UpRequest(preset="other")),
     ]
+
+
+def test_a_machine_that_is_looked_at_later_is_asked_for_again(
+    qtbot: QtBot, service: FakeService, session: Session
+) -> None:
+    """A service that was started by this window answers before it has seen the host."""
+    service.host = None
+    live(qtbot, session)
+    assert session.known.host is None
+
+    service.host = HOST
+
+    qtbot.waitUntil(lambda: session.known.host == HOST)
 
 
 def test_retry_repeats_a_restart_as_a_restart(

@@ -218,9 +218,9 @@ def test_a_service_that_said_goodbye_is_started_again_only_when_asked(
     qtbot: QtBot, service: FakeService, session: Session, window: MainWindow
 ) -> None:
     """Who ends the service does not want the window to undo it."""
-    service.say_goodbye("It was asked to end.")
+    service.say_goodbye("weir down")
     qtbot.waitUntil(lambda: session.known.link is Link.ENDED)
-    assert text(window, "banner-text") == "The service has ended. It was asked to end."
+    assert text(window, "banner-text") == "The service has ended: weir down."
     assert not service.is_open
 
     click(qtbot, window, "banner-button")

@@ -129,8 +129,8 @@ def banner_view(known: Known) -> BannerView | None:
             reason = f" {known.farewell}" if known.farewell else ""
             return BannerView(text=f"The service does not answer; trying again.{reason}")
         case Link.ENDED:
-            reason = f" {known.farewell}" if known.farewell else ""
-            return BannerView(text=f"The service has ended.{reason}", button="Start it again")
+            reason = f": {known.farewell.rstrip('.')}" if known.farewell else ""
+            return BannerView(text=f"The service has ended{reason}.", button="Start it again")
 
 
 def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
