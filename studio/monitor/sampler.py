@@ -55,7 +55,7 @@ class Sampler:
     async def tick(self) -> Tick:
         """Read everything once and announce the result."""
         engine = await self._engine()
-        tick = self._meter.tick(time.time(), engine, self._host())
+        tick = self._meter.tick(time.time(), engine, self._host(), monotonic_s=time.monotonic())
         self.last = tick
         self._history.append(tick)
         self._publish(tick)

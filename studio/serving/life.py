@@ -88,13 +88,16 @@ class Life:
         )
 
     def terminate(self) -> None:
-        """Ask it to end, now or as soon as it exists."""
-        self._is_ending = True
+        """Ask it to end. Requests still with it are cut off first, each with a word of ours: an
+        engine told to end with streams running may hang until its clients give up.
+        """
+        self.upstream.cut_off_all()
         if self._child is not None:
             self._child.terminate()
 
     def kill(self) -> None:
-        """End it now."""
+        """End it, now or as soon as it exists."""
+        self._is_ending = True
         if self._child is not None:
             self._child.kill()
 
@@ -118,7 +121,7 @@ class Life:
         )
         self._child = running
         if self._is_ending:
-            running.terminate()
+            running.kill()
         self._on_news()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -134,6 +137,7 @@ class Life:
             self._child = None
             await running.close()
             self.upstream.close()
+            await asyncio.to_thread(Path(self.launch.socket).unlink, missing_ok=True)
             self._log.finish()
 
     def last_words(self) -> ErrorInfo:

@@ -77,9 +77,10 @@ _TABLE: dict[tuple[State, Kind], tuple[State, tuple[Effect, ...]]] = {
     (State.PREPARING, Kind.PREPARE_FAILED): (State.FAILED, ()),
     (State.PREPARING, Kind.STOP): (State.STOPPED, (Effect.CANCEL_PREPARE,)),
     (State.STARTING, Kind.BECAME_READY): (State.READY, ()),
-    (State.STARTING, Kind.NOT_USABLE): (State.STOPPING, (Effect.DIAGNOSE, Effect.TERMINATE)),
+    (State.STARTING, Kind.NOT_USABLE): (State.STOPPING, (Effect.DIAGNOSE, Effect.KILL)),
     (State.STARTING, Kind.EXITED): (State.FAILED, (Effect.DIAGNOSE,)),
-    (State.STARTING, Kind.STOP): (State.STOPPING, (Effect.TERMINATE,)),
+    # vLLM 0.32 loses a SIGTERM while it boots, and boots on; there is nothing to save then.
+    (State.STARTING, Kind.STOP): (State.STOPPING, (Effect.KILL,)),
     (State.READY, Kind.STOP): (State.DRAINING, (Effect.DRAIN,)),
     (State.DRAINING, Kind.DRAINED): (State.STOPPING, (Effect.TERMINATE,)),
     (State.DRAINING, Kind.STOP): (State.STOPPING, (Effect.TERMINATE,)),

@@ -26,8 +26,9 @@ from studio.serving.machine import Effect, Input, Kind
 
 logger = logging.getLogger(__name__)
 
-TERMINATE_S = 15.0
-"""How long an engine may take to end after SIGTERM (the real one takes about 2 s)."""
+TERMINATE_S = 8.0
+"""How long an engine may take to end after SIGTERM. The real one takes about 2 s, or hangs until
+its clients time out when streams were running."""
 
 Diagnose = Callable[[Sequence[str], int | None], ErrorInfo | None]
 

@@ -7,7 +7,7 @@ from studio.domain.server import EngineState as State
 from studio.serving import machine
 from studio.serving.machine import Effect, Input, Kind, Machine
 
-SETTLED = {State.STOPPED, State.READY, State.FAILED}
+UP = (Kind.START, Kind.PREPARED, Kind.BECAME_READY)
 
 
 def walk(*kinds: Kind, at_s: float = 0.0) -> tuple[Machine, list[Effect]]:
@@ -58,12 +58,20 @@ def test_an_engine_that_cannot_generate_ends_as_failed() -> None:
     now, effects = walk(Kind.START, Kind.PREPARED, Kind.NOT_USABLE, Kind.EXITED)
 
     assert now.state is State.FAILED
-    assert Effect.TERMINATE in effects
+    assert Effect.KILL in effects
 
 
 def test_an_engine_that_will_not_go_is_killed() -> None:
     """SIGTERM may be ignored; SIGKILL may not."""
-    now, effects = walk(Kind.START, Kind.PREPARED, Kind.STOP, Kind.OVERDUE)
+    now, effects = walk(*UP, Kind.STOP, Kind.DRAINED, Kind.OVERDUE)
+
+    assert now.state is State.STOPPING
+    assert effects[-1] is Effect.KILL
+
+
+def test_a_stop_during_the_boot_does_not_ask() -> None:
+    """vLLM 0.32 loses a SIGTERM that comes while it boots, and boots on; nothing is lost by it."""
+    now, effects = walk(Kind.START, Kind.PREPARED, Kind.STOP)
 
     assert now.state is State.STOPPING
     assert effects[-1] is Effect.KILL

@@ -1,0 +1,78 @@
+"""Fixtures that several folders share."""
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.weir import Weir, fake_weir, weir_home
+
+INSTALL_LIMIT_S = 1200.0
+
+
+@pytest.fixture
+def weir(tmp_path: Path) -> Iterator[Weir]:
+    """Return a `weir` over the fake engine, in a home with a blank and an accent in its name."""
+    with fake_weir(tmp_path) as made:
+        yield made
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """The real engine behind the real service, as `weir up` left it."""
+
+    weir: Weir
+    base_url: str
+    api_key: str
+    result: dict[str, object]
+
+
+@pytest.fixture(scope="session")
+def real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weir]:
+    """Return a `weir` with the shipped catalogue; downloads are cached outside the clone."""
+    folder = tmp_path_factory.mktemp("real") / "wéir home"
+    with weir_home(folder, None) as made:
+        cache = Path(os.environ.get("WEIR_TEST_CACHE", "~/.cache/weir-studio-tests")).expanduser()
+        (cache / "uv").mkdir(parents=True, exist_ok=True)
+        made.paths.cache.mkdir(parents=True)
+        (made.paths.cache / "uv").symlink_to(cache / "uv")
+        yield made
+
+
+@pytest.fixture(scope="session")
+def serving(real_home: Weir) -> Iterator[Serving]:
+    """Return the demo preset, served by the real engine: installed, booted, one key made."""
+    result = real_home.json("up", "cpu-demo", "--detach", limit_s=INSTALL_LIMIT_S)
+    yield Serving(
+        weir=real_home,
+        base_url=result["base_url"],
+        api_key=result["api_key"],
+        result=result,
+    )
+    real_home.run("down")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RealEngine:
+    """The real engine itself, behind no gateway."""
+
+    socket: str
+    key: str
+    served_name: str
+
+
+@pytest.fixture(scope="session")
+def real_engine(serving: Serving) -> RealEngine:
+    """Return the socket and the key of the real engine, read from its own environment."""
+    engine = next(row for row in serving.weir.json("ps") if row["role"] == "engine")
+    folder = Path(f"/proc/{engine['pid']}")
+    argv = folder.joinpath("cmdline").read_bytes().split(b"\0")
+    settings = folder.joinpath("environ").read_bytes().split(b"\0")
+    key = next(part for part in settings if part.startswith(b"VLLM_API_KEY=")).split(b"=", 1)[1]
+    return RealEngine(
+        socket=argv[argv.index(b"--uds") + 1].decode(),
+        key=key.decode(),
+        served_name=str(serving.result["served_name"]),
+    )
