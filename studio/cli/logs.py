@@ -2,14 +2,14 @@
 
 import contextlib
 import dataclasses
-from collections.abc import AsyncGenerator, Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from studio.cli import words
 from studio.cli.arguments import LEVELS, Invocation
 from studio.cli.console import Console, plain
 from studio.cli.reach import running, running_or_offline
-from studio.domain.events import Event, LogAppended, ServiceStopping
+from studio.domain.events import LogAppended, ServiceStopping
 from studio.domain.metrics import LogLine
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ async def _follow(call: Invocation, client: "ControlClient", tail: _Tail) -> Non
 
     The stream is opened first, so that no line falls between the two.
     """
-    stream = cast("AsyncGenerator[Event, None]", client.events())
-    async with contextlib.aclosing(stream) as events:
+    async with contextlib.aclosing(client.events()) as events:
         is_caught_up = False
         async for event in events:
             if not is_caught_up:

@@ -7,8 +7,8 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import TYPE_CHECKING, assert_never, cast
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, assert_never
 
 from studio.cli import render, words
 from studio.cli.console import Console
@@ -66,9 +66,8 @@ class Watch:
 
     async def follow(self, client: "ControlClient", *, hold: bool) -> Ending:
         """Show events until there is nothing more to show; return why."""
-        stream = cast("AsyncGenerator[Event, None]", client.events(hold=hold))
         try:
-            async with contextlib.aclosing(stream) as events:
+            async with contextlib.aclosing(client.events(hold=hold)) as events:
                 async for event in events:
                     if isinstance(event, ServiceStopping):
                         return Ending(reason=event.reason)
