@@ -18,6 +18,7 @@ from studio.host.http_server import Exchange
 KEPT_BYTES = 16 << 20
 """Whole answers up to this size are kept; larger ones (embeddings) pass as they come."""
 
+# For one hop only, besides what a Connection header names.
 _HOP_BY_HOP = frozenset(
     {
         b"connection",
@@ -25,7 +26,6 @@ _HOP_BY_HOP = frozenset(
         b"proxy-authenticate",
         b"proxy-authorization",
         b"proxy-connection",
-        b"te",
         b"trailer",
         b"transfer-encoding",
         b"upgrade",

@@ -260,7 +260,7 @@ def killed_writer(path: Path) -> int:
 
 async def test_a_process_killed_while_writing_leaves_a_readable_file(tmp_path):
     """`kill -9` of the service is an everyday event."""
-    path = tmp_path / "Ordner mit Leerzeichen ß" / "studio.db"
+    path = tmp_path / "Größe mit ß" / "studio.db"
     seen = killed_writer(path)
     store = KeyStore(path)
     await store.open()

@@ -305,7 +305,6 @@ def test_headers_for_one_hop_or_for_us_stay_here():
         (b"host", b"localhost"),
         (b"connection", b"keep-alive, X-Hop"),
         (b"x-hop", b"1"),
-        (b"te", b"trailers"),
         (b"accept-encoding", b"gzip"),
         (b"cookie", b"a=b"),
         (b"authorization", b"Bearer client"),
