@@ -1,0 +1,135 @@
+"""The real vLLM: installed, booted, asked in both dialects, killed, and back."""
+
+import json
+import os
+import signal
+
+import anthropic
+import httpx
+import openai
+import psutil
+import pytest
+
+from tests.conftest import Serving
+from tests.fakes.waiting import until
+
+pytestmark = pytest.mark.real
+
+ANSWER = "The capital of France is Paris."
+QUESTION = "What is the capital of France?"
+BOOT_LIMIT_S = 300.0
+
+
+def ask(serving: Serving) -> str:
+    """Ask with the OpenAI client, streamed, and return the whole answer."""
+    client = openai.OpenAI(base_url=serving.base_url, api_key=serving.api_key)
+    with client:
+        stream = client.chat.completions.create(
+            model="smollm2",
+            messages=[{"role": "user", "content": QUESTION}],
+            temperature=0,
+            stream=True,
+        )
+        words = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
+    assert len(words) > 3, "the answer came in one piece"
+    return "".join(words)
+
+
+def test_up_says_what_runs(serving: Serving) -> None:
+    """The JSON of `weir up` is what scripts stand on."""
+    assert serving.result["pool_tokens"] == 23_296
+    assert serving.result["runtime"] == "cpu-vllm-0.32.0"
+    assert serving.base_url.endswith("/v1")
+    host = serving.weir.json("status")
+    assert host["engine"]["state"] == "ready"
+    assert host["engine"]["phases"][0]["phase"] == "interpreter"
+
+
+def test_the_openai_client_gets_a_streamed_answer(serving: Serving) -> None:
+    """The real client, the real words."""
+    assert ask(serving) == ANSWER
+
+
+def test_the_anthropic_client_gets_a_streamed_answer(serving: Serving) -> None:
+    """Same model, other dialect, other header."""
+    base = serving.base_url.removesuffix("/v1")
+    with anthropic.Anthropic(base_url=base, api_key=serving.api_key) as client:
+        with client.messages.stream(
+            model="smollm2",
+            max_tokens=32,
+            temperature=0,
+            messages=[{"role": "user", "content": QUESTION}],
+        ) as stream:
+            text = "".join(stream.text_stream)
+        counted = client.messages.count_tokens(
+            model="smollm2", messages=[{"role": "user", "content": QUESTION}]
+        )
+
+    assert text == ANSWER
+    assert counted.input_tokens > 10
+
+
+def test_a_request_that_names_no_model_goes_to_the_running_preset(serving: Serving) -> None:
+    """People paste a curl line and forget it."""
+    answer = httpx.post(
+        f"{serving.base_url}/chat/completions",
+        json={"messages": [{"role": "user", "content": QUESTION}], "temperature": 0},
+        headers={"Authorization": f"Bearer {serving.api_key}"},
+        timeout=60,
+        trust_env=False,
+    )
+
+    assert answer.json()["choices"][0]["message"]["content"] == ANSWER
+
+
+def test_a_prompt_longer_than_the_context_is_the_engines_own_error(serving: Serving) -> None:
+    """The person learns the limit; the engine goes on."""
+    client = openai.OpenAI(base_url=serving.base_url, api_key=serving.api_key)
+    long = [{"role": "user", "content": "word " * 4000}]
+    with client, pytest.raises(openai.BadRequestError, match="maximum context length is 2048"):
+        client.chat.completions.create(model="smollm2", messages=long)
+
+    assert ask(serving) == ANSWER
+
+
+def test_usage_is_counted_for_the_key(serving: Serving) -> None:
+    """Counted from the engine's own figures, streamed answers included."""
+    (before,) = serving.weir.json("keys", "list")
+    ask(serving)
+    (after,) = serving.weir.json("keys", "list")
+
+    assert after["requests"] == before["requests"] + 1
+    assert after["generated_tokens"] == before["generated_tokens"] + 8
+    assert after["prompt_tokens"] > before["prompt_tokens"]
+
+
+def test_the_log_is_kept_and_holds_no_key(serving: Serving) -> None:
+    """Logs end up in bug reports."""
+    lines = [row["text"] for row in serving.weir.json("logs", "-n", "5000")]
+
+    assert any("Application startup complete" in line for line in lines)
+    raw = (serving.weir.paths.logs / "engine.log").read_text(encoding="utf-8")
+    assert "Resolved architecture: LlamaForCausalLM" in raw
+    assert serving.api_key not in raw
+
+
+@pytest.mark.parametrize("role", ["engine", "worker"])
+def test_a_killed_engine_comes_back(serving: Serving, role: str) -> None:
+    """SIGKILL of the API server leaves EngineCore and the worker behind; ours does not.
+
+    Two rounds, since the third death within ten minutes is one too many by design.
+    """
+    weir = serving.weir
+    before = {row["pid"] for row in weir.json("ps") if row["role"] != "service"}
+    victim = next(row["pid"] for row in weir.json("ps") if row["role"] == role)
+
+    os.kill(victim, signal.SIGKILL)
+
+    def is_back() -> bool:
+        engine = weir.json("status")["engine"]
+        assert engine["state"] != "failed", json.dumps(engine["error"])
+        return engine["state"] == "ready" and engine["pid"] not in before
+
+    until(is_back, "the engine's return", limit_s=BOOT_LIMIT_S)
+    assert not [pid for pid in before if psutil.pid_exists(pid)]
+    assert ask(serving) == ANSWER
