@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from studio.domain.manifests import RuntimeRecipe
 from studio.host import pip_config, process, uv
@@ -36,27 +37,51 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def studio_s(recipe: RuntimeRecipe, home: Path, cache: Path) -> float:
-    """Return the seconds of an installation into a new home that uses `cache`."""
+class Taken(NamedTuple):
+    """What a run took: by the clock, and of processors (which other work disturbs less)."""
+
+    wall_s: float
+    cpu_s: float
+
+
+class Stopwatch:
+    """Measures from its making on, children that have ended included."""
+
+    def __init__(self) -> None:
+        self._begun = self._now()
+
+    def taken(self) -> Taken:
+        """Return what was taken since."""
+        now = self._now()
+        return Taken(now.wall_s - self._begun.wall_s, now.cpu_s - self._begun.cpu_s)
+
+    def _now(self) -> Taken:
+        times = os.times()
+        used = times.user + times.system + times.children_user + times.children_system
+        return Taken(time.perf_counter(), used)
+
+
+def studio(recipe: RuntimeRecipe, home: Path, cache: Path) -> Taken:
+    """Install into a new home that uses `cache`."""
     paths = Paths(home=home, catalogue=bundled_root())
     paths.cache.mkdir(parents=True)
     (paths.cache / "uv").symlink_to(cache)
-    begun = time.perf_counter()
+    watch = Stopwatch()
     asyncio.run(install(recipe, paths, lambda _report: None))
-    return time.perf_counter() - begun
+    return watch.taken()
 
 
-def plain_s(lock: Path, python: str, target: Path, cache: Path) -> float:
-    """Return the seconds of `uv venv` and `uv pip sync` by hand."""
+def plain(lock: Path, python: str, target: Path, cache: Path) -> Taken:
+    """Run `uv venv` and `uv pip sync` as by hand."""
     arguments, variables = pip_config.uv_settings(pip_config.read_sources())
     variables |= {"UV_CACHE_DIR": str(cache), "UV_NO_PROGRESS": "1"}
     environment = process.helper_environment(variables)
     sync = [uv.binary(), "pip", "sync", "--python", str(target / "bin" / "python")]
     sync += ["--require-hashes", "--compile-bytecode", *arguments, str(lock)]
-    begun = time.perf_counter()
+    watch = Stopwatch()
     for command in ([uv.binary(), "venv", "--python", python, str(target)], sync):
         subprocess.run(command, env=environment, check=True, capture_output=True)
-    return time.perf_counter() - begun
+    return watch.taken()
 
 
 def recognise_ms(recipe: RuntimeRecipe, paths: Paths) -> float:
@@ -80,31 +105,35 @@ def measure(rounds: int, cache: Path | None, place: Path, *, empty: bool) -> Non
     )
     assert lock is not None
     assert found is not None
-    say("| cache | uv venv + uv pip sync | weir | ratio |")
-    say("|---|---|---|---|")
+    say("| cache | uv venv + uv pip sync | weir | ratio | CPU: uv | CPU: weir | ratio |")
+    say("|---|---|---|---|---|---|---|")
     if empty:
-        plain = plain_s(lock, found.executable, place / "plain", place / "cache-plain")
+        by_hand = plain(lock, found.executable, place / "plain", place / "cache-plain")
         clear(place, "plain", "cache-plain")
-        ours = studio_s(recipe, place / "home", made(place / "cache-ours"))
+        ours = studio(recipe, place / "home", made(place / "cache-ours"))
         clear(place, "home", "cache-ours")
-        row("empty", [plain], [ours])
+        row("empty", [by_hand], [ours])
     warm = cache or made(place / "cache")
-    plain_s(lock, found.executable, place / "plain", warm)  # fills the cache and the page cache
+    plain(lock, found.executable, place / "plain", warm)  # fills the cache and the page cache
     clear(place, "plain")
     plains, ourses = [], []
     for number in range(rounds):
-        plains.append(plain_s(lock, found.executable, place / "plain", warm))
-        ourses.append(studio_s(recipe, place / f"home{number}", warm))
+        plains.append(plain(lock, found.executable, place / "plain", warm))
+        ourses.append(studio(recipe, place / f"home{number}", warm))
         clear(place, "plain", *([f"home{number}"] if number < rounds - 1 else []))
     row("warm", plains, ourses)
     last = Paths(home=place / f"home{rounds - 1}", catalogue=bundled_root())
     say(f"\nAn installed runtime is recognised in {recognise_ms(recipe, last):.2f} ms.")
 
 
-def row(name: str, plains: list[float], ourses: list[float]) -> None:
+def row(name: str, plains: list[Taken], ourses: list[Taken]) -> None:
     """Print the medians of both sides."""
-    plain, ours = statistics.median(plains), statistics.median(ourses)
-    say(f"| {name} | {plain:.1f} s | {ours:.1f} s | {ours / plain:.2f} |")
+    cells = []
+    for part in range(2):
+        by_hand = statistics.median(taken[part] for taken in plains)
+        ours = statistics.median(taken[part] for taken in ourses)
+        cells += [f"{by_hand:.1f} s", f"{ours:.1f} s", f"{ours / by_hand:.2f}"]
+    say(f"| {name} | {' | '.join(cells)} |")
 
 
 def made(path: Path) -> Path:
