@@ -142,7 +142,7 @@ def fold(known: Known, event: Event, at_s: float) -> Known:
         case GatewayChanged(base_url=base_url):
             return replace(known, gateway=replace(known.gateway, base_url=base_url))
         case UpFinished(error=error):
-            return with_problem(known, error)
+            return with_problem(replace(known, stages=_ended(known.stages)), error)
         case _:
             return known
 
@@ -160,7 +160,12 @@ def is_busy(known: Known) -> bool:
         EngineState.READY,
         EngineState.FAILED,
     )
-    return moving or bool(known.pending & ENGINE_ACTIONS)
+    return moving or is_under_way(known) or bool(known.pending & ENGINE_ACTIONS)
+
+
+def is_under_way(known: Known) -> bool:
+    """Tell whether a `weir up` runs, whoever asked: the engine rests while things are fetched."""
+    return any(stage.state is StageState.RUNNING for stage in known.stages)
 
 
 def elapsed_s(known: Known, now_s: float) -> float | None:
@@ -171,6 +176,16 @@ def elapsed_s(known: Known, now_s: float) -> float | None:
     if engine.state not in (EngineState.PREPARING, EngineState.STARTING):
         return engine.elapsed_s
     return engine.elapsed_s + max(0.0, now_s - known.engine_at_s)
+
+
+def _ended(stages: tuple[StageProgress, ...]) -> tuple[StageProgress, ...]:
+    """Return the stages of an attempt that is over: what still ran did not get done."""
+    return tuple(
+        msgspec.structs.replace(stage, state=StageState.FAILED)
+        if stage.state is StageState.RUNNING
+        else stage
+        for stage in stages
+    )
 
 
 def _with_engine(known: Known, engine: EngineSnapshot, at_s: float) -> Known:

@@ -14,7 +14,7 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.server import EngineSnapshot, EngineState
-from studio.ui.state import Action, Known, elapsed_s, fold, is_busy, with_problem
+from studio.ui.state import Action, Known, elapsed_s, fold, is_busy, is_under_way, with_problem
 from tests.ui.fake_service import BASE_URL, BOOT_FAILED, PORT_TAKEN, READY, booting, tick
 
 
@@ -86,6 +86,19 @@ def test_elapsed_goes_on_between_events_while_it_boots_and_not_after() -> None:
     assert elapsed_s(boots, 99.0) == 10.0
     assert elapsed_s(done, 500.0) == READY.elapsed_s
     assert elapsed_s(Known(), 5.0) is None
+
+
+def test_an_up_that_another_client_asked_for_is_under_way_until_it_ends() -> None:
+    """While a terminal installs, the engine says stopped; Start here would only be refused."""
+    known = fold(Known(), stage(Stage.DETECT, StageState.DONE), 0.0)
+    known = fold(known, stage(Stage.RUNTIME, StageState.RUNNING), 0.0)
+    assert is_under_way(known)
+    assert is_busy(known)
+
+    known = fold(known, UpFinished(preset="a", error=PORT_TAKEN), 0.0)
+
+    assert not is_busy(known)
+    assert [item.state for item in known.stages] == [StageState.DONE, StageState.FAILED]
 
 
 def test_busy_means_under_way_or_asked_for() -> None:

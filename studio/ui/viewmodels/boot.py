@@ -124,7 +124,10 @@ def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
 
 def _with_forecast(view: StageView, timeline: TimelineView | None) -> StageView:
     """Return the boot's stage with its share of the forecast, where there is one."""
-    if view.stage is not Stage.BOOT or view.share is not None or timeline is None:
+    if view.stage is not Stage.BOOT or not view.running or timeline is None:
+        return view
+    view = msgspec.structs.replace(view, note="")  # the timeline says it, in words
+    if view.share is not None:
         return view
     if not timeline.forecast_s or timeline.elapsed_s is None:
         return view

@@ -7,7 +7,7 @@ import msgspec
 from studio.domain.events import StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
-from studio.ui.state import Action, Known, Link, elapsed_s, is_busy
+from studio.ui.state import Action, Known, Link, elapsed_s, is_busy, is_under_way
 from studio.ui.viewmodels.problem import needs_consent
 from studio.ui.viewmodels.words import PHASE_WORDS, PRODUCT, ButtonView, Role, Shape, Text
 
@@ -160,7 +160,8 @@ def _starting(known: Known, now_s: float) -> StateView:
 
 def _at_rest_or_preparing(known: Known) -> StateView:
     stage = _running_stage(known.stages)
-    if known.engine.state is EngineState.PREPARING or known.pending & {Action.UP, Action.SWITCH}:
+    asked = known.pending & {Action.UP, Action.SWITCH}
+    if known.engine.state is EngineState.PREPARING or asked or is_under_way(known):
         text = stage.title if stage is not None else "Preparing"
         return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
     if known.problem is not None and needs_consent(known.problem):

@@ -14,7 +14,7 @@ from studio.domain.units import (
     rate_text,
     tokens_text,
 )
-from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link
+from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link, is_under_way
 from studio.ui.viewmodels.charts import PAST, ChartView, charts, line_moved, points_of
 from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
 
@@ -74,7 +74,8 @@ def mode_of(known: Known, *, choosing: bool) -> Mode:
     if state is EngineState.READY and not known.pending & {Action.RESTART, Action.SWITCH}:
         return Mode.CHOOSE if choosing else Mode.WEIR
     at_rest = state in (EngineState.STOPPED, EngineState.FAILED)
-    if at_rest and not known.pending & ENGINE_ACTIONS - {Action.STOP}:
+    asked = known.pending & ENGINE_ACTIONS - {Action.STOP}
+    if at_rest and not asked and not is_under_way(known):
         return Mode.CHOOSE
     return Mode.PROGRESS
 

@@ -150,7 +150,8 @@ class Chart(QWidget):
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, view.past)
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight, "now")
         if view.empty:
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, view.empty)
+            upper = area.adjusted(0, 0, 0, -area.height() / 2)  # between two gridlines
+            painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, view.empty)
 
     def _paint_line(self, painter: QPainter, view: ChartView, line: LineView, area: QRectF) -> None:
         across, up = area.width() / view.span_s, area.height() / view.top

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.ui.state import Action, Known, Link
 from studio.ui.viewmodels.serve import Mode, gauge_moved, mode_of, serve_view
@@ -18,6 +19,13 @@ LIVE = Known(link=Link.LIVE, engine=READY)
         (Known(link=Link.LIVE), False, Mode.CHOOSE),
         (Known(engine=EngineSnapshot(state=EngineState.FAILED)), False, Mode.CHOOSE),
         (Known(pending=frozenset({Action.UP})), False, Mode.PROGRESS),
+        (
+            Known(
+                stages=(StageProgress(stage=Stage.MODEL, state=StageState.RUNNING, title="Get it"),)
+            ),
+            False,
+            Mode.PROGRESS,
+        ),
         (Known(engine=booting(1, elapsed_s=1.0)), True, Mode.PROGRESS),
         (Known(engine=EngineSnapshot(state=EngineState.BACKING_OFF)), False, Mode.PROGRESS),
         (LIVE, False, Mode.WEIR),
