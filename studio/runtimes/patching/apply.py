@@ -185,10 +185,10 @@ def _run(root: Path, journal_file: Path, changes: list[Change]) -> None:
         journal = _stage(root, changes)
         begin(root, journal_file, journal)
         swap(root, journal)
+        end(root, journal_file)
     except BaseException:
         roll_back(root, journal_file)
         raise
-    end(root, journal_file)
 
 
 def _stage(root: Path, changes: list[Change]) -> Journal:

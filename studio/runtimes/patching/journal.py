@@ -10,6 +10,7 @@ cache, a shared store) keeps its bytes.
 """
 
 import contextlib
+import glob
 import os
 import re
 import shutil
@@ -91,7 +92,8 @@ def swap(tree: Path, journal: Journal) -> None:
 def end(tree: Path, journal_file: Path) -> None:
     """Make the run done, or its taking back."""
     journal_file.unlink()
-    flush_folders([journal_file.parent])
+    with contextlib.suppress(OSError):  # done is done; at worst a crash of the machine undoes it
+        flush_folders([journal_file.parent])
     # What cannot be removed now is removed by the next run.
     shutil.rmtree(tree / STAGING, ignore_errors=True)
 
@@ -103,6 +105,8 @@ def roll_back(tree: Path, journal_file: Path) -> tuple[str, ...] | None:
 
     Raises: Damaged (`patch-journal`, `document-damaged`).
     """
+    for left in journal_file.parent.glob(f".{glob.escape(journal_file.name)}.*"):
+        left.unlink()  # a journal that was killed while it was written
     journal = read_json(journal_file, Journal)
     if journal is None:
         if (tree / STAGING).exists():  # killed before its journal was written, or after its end

@@ -4,7 +4,7 @@ import difflib
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from studio.runtimes.patching.decide import plan
@@ -17,7 +17,16 @@ SOAK_EXAMPLES = int(os.environ.get("WEIR_SOAK_EXAMPLES", "20000"))
 
 # Few different lines, so that contexts repeat and are ambiguous.
 LINES = st.sampled_from(
-    [b"\n", b"a\n", b"b\n", b"    return x\n", b"caf\xe9 \xff\xfe\n", b"d\r\n", b"\x0c\n", b"-- e\n"]
+    [
+        b"\n",
+        b"a\n",
+        b"b\n",
+        b"    return x\n",
+        b"caf\xe9 \xff\xfe\n",
+        b"d\r\n",
+        b"\x0c\n",
+        b"-- e\n",
+    ]
 )
 UNIQUE = st.integers(0, 99).map(lambda n: b"line %d\n" % n)
 ENDS = st.sampled_from([b"", b"", b"", b"end", b"\r", b"a"])
@@ -25,25 +34,29 @@ ENDS = st.sampled_from([b"", b"", b"", b"end", b"\r", b"a"])
 
 @st.composite
 def files(draw: st.DrawFn) -> bytes:
-    """A file of few lines, half of them repeated ones, perhaps without a line feed at its end."""
-    lines = draw(st.lists(LINES | UNIQUE, max_size=draw(st.sampled_from([3, 12, 30]))))
-    return b"".join(lines) + draw(ENDS)
+    """A file of lines that repeat, or mostly do not, perhaps without a line feed at its end."""
+    least, most = draw(st.sampled_from([(0, 4), (5, 12), (12, 30), (12, 30)]))
+    kinds = draw(st.sampled_from([LINES, LINES | UNIQUE, UNIQUE, UNIQUE]))
+    return b"".join(draw(st.lists(kinds, min_size=least, max_size=most))) + draw(ENDS)
 
 
 @st.composite
-def edited(draw: st.DrawFn, data: bytes, most: int) -> bytes:
-    """`data` with a few lines inserted, removed, changed, repeated or moved."""
-    lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
-    for _ in range(draw(st.integers(0, most))):
+def edited(draw: st.DrawFn, data: bytes, least: int, most: int) -> bytes:
+    """`data` with lines inserted, removed, changed, repeated or moved."""
+    *lines, end = data.split(b"\n")
+    lines += [end] if end else []
+    for _ in range(draw(st.integers(least, most))):
         at = draw(st.integers(0, len(lines)))
         count = draw(st.integers(1, 4))
         match draw(st.sampled_from(["insert", "remove", "change", "repeat", "move"])):
             case "insert":
-                lines[at:at] = draw(st.lists(LINES | UNIQUE, min_size=1, max_size=count))
+                lines[at:at] = [
+                    line[:-1] for line in draw(st.lists(LINES | UNIQUE, max_size=count))
+                ]
             case "remove":
                 del lines[at : at + count]
             case "change":
-                lines[at : at + 1] = [draw(LINES | UNIQUE)]
+                lines[at : at + 1] = [draw(LINES | UNIQUE)[:-1]]
             case "repeat":
                 lines[at:at] = lines[at : at + count]
             case _:
@@ -51,12 +64,32 @@ def edited(draw: st.DrawFn, data: bytes, most: int) -> bytes:
                 del lines[at : at + count]
                 to = draw(st.integers(0, len(lines)))
                 lines[to:to] = taken
-    whole = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-    return whole[:-1] if draw(st.integers(0, 7)) == 0 else whole
+    whole = b"\n".join(lines)
+    has_feed = end == b"" if draw(st.integers(0, 9)) else draw(st.booleans())
+    return whole + b"\n" if lines and has_feed else whole
 
 
-def _split(data: bytes) -> list[bytes]:
-    return [part + b"\n" for part in data.split(b"\n")][:-1]
+@st.composite
+def drifted(draw: st.DrawFn, old: bytes, new: bytes) -> bytes:
+    """What the patch meets: the old file, one that has moved on, the new one, or another one."""
+    way = draw(st.sampled_from(["shifted"] * 6 + ["edited"] * 4 + ["old", "new", "both", "other"]))
+    above = b"".join(draw(st.lists(LINES | UNIQUE, min_size=1, max_size=6)))
+    below = b"".join(draw(st.lists(LINES | UNIQUE, max_size=6)))
+    match way:
+        case "shifted":
+            cut = draw(st.sampled_from([0, 0, 1, 3])) if draw(st.booleans()) else 0
+            start = above if draw(st.booleans()) else b""
+            return start + b"".join(part + b"\n" for part in old.split(b"\n")[cut:-1]) + below
+        case "edited":
+            return draw(edited(old, 1, 3))
+        case "new":
+            return draw(edited(new, 0, 1))
+        case "both":
+            return above + old + (b"" if not old or old.endswith(b"\n") else b"\n") + new
+        case "other":
+            return draw(files())
+        case _:
+            return old
 
 
 def with_difflib(old: bytes, new: bytes, context: int) -> bytes:
@@ -66,9 +99,7 @@ def with_difflib(old: bytes, new: bytes, context: int) -> bytes:
         + ([data.split(b"\n")[-1]] if data.split(b"\n")[-1] else [])
         for data in (old, new)
     ]
-    made = difflib.diff_bytes(
-        difflib.unified_diff, *sides, b"a/file.py", b"b/file.py", n=context
-    )
+    made = difflib.diff_bytes(difflib.unified_diff, *sides, b"a/file.py", b"b/file.py", n=context)
     mark = b"\n\\ No newline at end of file\n"
     return b"".join(line if line.endswith(b"\n") else line + mark for line in made)
 
@@ -76,6 +107,7 @@ def with_difflib(old: bytes, new: bytes, context: int) -> bytes:
 def ours(tree: gnu.Tree, patch: bytes) -> gnu.Tree | None:
     """Return what our engine makes of `tree`, or None when it does not apply the patch."""
     decided = plan(parse_series([("it.patch", patch)]), tree.get, 1)
+    event(", ".join(sorted({one.result.value for one in decided.hunks})))
     if decided.patches[0].state is not PatchState.APPLIED:
         return None
     made = dict(tree)
@@ -91,9 +123,9 @@ def ours(tree: gnu.Tree, patch: bytes) -> gnu.Tree | None:
 def cases(draw: st.DrawFn) -> tuple[bytes, bytes, bytes, int, bool]:
     """Old, new and drifted file, lines of context, and which program makes the diff."""
     old = draw(files())
-    new = draw(edited(old, 5))
-    target = draw(st.one_of(st.just(old), edited(old, 4), edited(old, 1), st.just(new)))
-    return old, new, target, draw(st.sampled_from([0, 1, 3, 3])), draw(st.booleans())
+    new = draw(edited(old, 1, 4))
+    target = draw(drifted(old, new))
+    return old, new, target, draw(st.sampled_from([0, 1, 1, 3, 3])), draw(st.booleans())
 
 
 def check(case: tuple[bytes, bytes, bytes, int, bool]) -> None:
