@@ -4,21 +4,23 @@ import contextlib
 import functools
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from studio.control.client import ControlClient
+if TYPE_CHECKING:
+    from studio.control.client import ControlClient
 
 
 class LocalConnector:
     """Reaches the service of this machine's home; imports what a command needs, when it does."""
 
-    async def connect(self, *, start: bool, hold: bool) -> ControlClient:
+    async def connect(self, *, start: bool, hold: bool) -> "ControlClient":
         """Return a client of the service; see `studio.control.launcher.connect`."""
         from studio.control import launcher
         from studio.host import paths
 
         return await launcher.connect(paths.from_environment(), start=start, hold=hold)
 
-    def offline(self) -> ControlClient:
+    def offline(self) -> "ControlClient":
         """Return a client that needs no service: presets, with their verdicts for this host."""
         from studio.app.studio import Studio
         from studio.app.wiring import Parts

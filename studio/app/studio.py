@@ -48,6 +48,7 @@ from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import probe, processes
 from studio.presets import choose
 from studio.serving.command import Launch
+from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
@@ -345,8 +346,13 @@ class Studio:
         return await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
 
     def logs(self, *, lines: int, after: int | None) -> list[LogLine]:
-        """Return log lines: the newest `lines`, or at most so many after `after`."""
+        """Return log lines: the newest `lines`, or at most so many after `after`.
+
+        Before the first engine of this service, the newest are those of the last one.
+        """
         log = self._parts.log
+        if log.seq == 0 and after is None:
+            return read_tail(self._paths.logs / "engine.log", lines)
         return log.tail(lines) if after is None else log.after(after, lines)
 
     def history(self, seconds: int) -> list[Tick]:

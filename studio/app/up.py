@@ -176,7 +176,7 @@ class Up:
             f"`{choice.preset.id}` ({choice.preset.title}) needs {bytes_text(size)} of downloads "
             f"and {bytes_text(disk)} of disk in {self._paths.home}.",
             hint="Say yes with `weir up --yes`, or choose another preset: `weir presets`.",
-            data={"preset": choice.preset.id, "download_bytes": size, "disk_bytes": disk},
+            data={"what": choice.preset.id, "download_bytes": size, "disk_bytes": disk},
         )
 
     async def _runtime(self, choice: Choice) -> InstalledRuntime:

@@ -19,10 +19,32 @@ BATCH_INTERVAL_S = 0.1
 _RETRY_S = 5.0
 """How long a file that could not be written is left alone."""
 _SHORTEST_SECRET = 4
+_TAIL_LINE_BYTES = 400
+"""How far back to read for each line wanted of a file; longer lines cost some lines."""
 
 OnLines = Callable[[tuple[LogLine, ...], int], None]
 Timer = Callable[[float, Callable[[], None]], object]
 """`loop.call_later`, or anything that calls back once after so many seconds."""
+
+
+def read_tail(path: Path, count: int) -> list[LogLine]:
+    """Return the newest lines of a log that no `LogKeeper` of ours has open; none when missing.
+
+    Times are not in the file, so each line carries the file's own.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - count * _TAIL_LINE_BYTES))
+            at = os.fstat(file.fileno()).st_mtime
+            texts = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    kept = texts[-count:] if count > 0 else []
+    return [
+        LogLine(seq=seq, at=at, source="engine", level=level_of(text), text=text)
+        for seq, text in enumerate(kept, 1)
+    ]
 
 
 class LogKeeper:

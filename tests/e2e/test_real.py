@@ -57,7 +57,7 @@ def test_the_anthropic_client_gets_a_streamed_answer(serving: Serving) -> None:
         with client.messages.stream(
             model="smollm2",
             max_tokens=32,
-            temperature=0,
+            extra_body={"temperature": 0},
             messages=[{"role": "user", "content": QUESTION}],
         ) as stream:
             text = "".join(stream.text_stream)

@@ -7,8 +7,6 @@ import os
 import signal
 import socket
 import stat
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -19,21 +17,13 @@ from studio.control import launcher
 from studio.control.client import ControlClient
 from studio.domain.control import UpRequest
 from studio.domain.errors import StudioError
-from studio.domain.events import EngineChanged, StageProgress, UpFinished
+from studio.domain.events import EngineChanged, StageProgress, Ticked, UpFinished
 from studio.domain.server import EngineState
 from tests.fakes.catalogue import PRESET
+from tests.fakes.waiting import PATIENCE_S, until
 from tests.fakes.weir import Weir, fake_weir
 
 QUESTION = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
-PATIENCE_S = 30.0
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for a state of other processes."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline, f"waited too long for: {what}"
-        time.sleep(0.02)
 
 
 def ask(base_url: str, key: str, **more: object) -> httpx.Response:
@@ -390,14 +380,15 @@ async def test_ticks_count_tokens_while_answers_are_written(weir: Weir) -> None:
         )
         async with asyncio.TaskGroup() as tasks:
             answering = tasks.create_task(asked)
-            while True:
-                tick = (await client.status()).tick
-                if tick and tick.decode_tokens_per_s and tick.pool_used_tokens and tick.running:
-                    break
-                await asyncio.sleep(0.05)
+            async with contextlib.aclosing(client.events()) as events:
+                async for event in events:
+                    tick = event.tick if isinstance(event, Ticked) else None
+                    if tick and tick.decode_tokens_per_s and tick.pool_used_tokens and tick.running:
+                        break
             answer = await answering
 
     assert answer.status_code == 200
+    assert tick is not None
     assert tick.pool_tokens == 23_296
     assert len(await client.history(seconds=60)) >= 1
     (key,) = await client.keys()

@@ -12,7 +12,7 @@ from typing import Protocol
 import pytest
 
 from studio.domain.metrics import LogLine
-from studio.serving.logs import BATCH_LINES, LogKeeper, Timer
+from studio.serving.logs import BATCH_LINES, LogKeeper, Timer, read_tail
 
 
 class Clock:
@@ -333,3 +333,15 @@ def test_a_flood_keeps_its_tail_and_leaves_time_for_the_rest(
     assert len(keeper.tail(10_000)) == 5000
     assert sum(len(lines) + dropped for lines, dropped in listener.batches) == 100_000
     assert elapsed_s < 1.0
+
+
+def test_the_last_lines_of_an_earlier_log_can_be_read(tmp_path: Path) -> None:
+    """After a crash of everything, `weir logs` still shows how it ended."""
+    path = tmp_path / "engine.log"
+    path.write_text("".join(f"line {n}\n" for n in range(100)), encoding="utf-8")
+
+    lines = read_tail(path, 3)
+
+    assert [line.text for line in lines] == ["line 97", "line 98", "line 99"]
+    assert read_tail(path, 0) == []
+    assert read_tail(tmp_path / "missing.log", 3) == []
