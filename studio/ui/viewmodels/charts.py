@@ -124,6 +124,16 @@ def line_moved(before: Points, after: Points) -> bool:
     return len(before) != len(after) and values != {None}
 
 
+def lone_values(points: Points) -> tuple[tuple[float, float], ...]:
+    """Return the values without a known neighbour: no line would show them."""
+    values = [None, *(value for _, value in points), None]
+    return tuple(
+        (age, value)
+        for place, (age, value) in enumerate(points, 1)
+        if value is not None and values[place - 1] is None and values[place + 1] is None
+    )
+
+
 def points_of(ticks: Sequence[Tick], field: str) -> Points:
     """Return one field of the ticks by age, as far back as charts look."""
     if not ticks:

@@ -128,7 +128,7 @@ def _gauge(known: Known, tick: Tick | None, ticks: Sequence[Tick], reason: str) 
         spills=bool(spill),
         spill_share=min(1.0, max(0.05, spill / memory)) if spill and memory else 0.0,
         empty=empty,
-        facts=_facts(tick, share, reason),
+        facts=_facts(tick, share, reason, _latest_ttft(ticks)),
         past=PAST,
         spoken=f"{tokens_text(used)} of {tokens_text(crest)} in use, spill {bytes_text(spill)}",
     )
@@ -138,7 +138,14 @@ def _share(used: float | None, crest: float | None) -> float | None:
     return None if used is None or not crest else min(1.0, used / crest)
 
 
-def _facts(tick: Tick | None, share: float | None, reason: str) -> tuple[tuple[str, Text], ...]:
+def _latest_ttft(ticks: Sequence[Tick]) -> float | None:
+    """Return the newest TTFT on the chart; only ticks in which a request began have one."""
+    return next((tick.ttft_s for tick in reversed(ticks) if tick.ttft_s is not None), None)
+
+
+def _facts(
+    tick: Tick | None, share: float | None, reason: str, ttft_s: float | None
+) -> tuple[tuple[str, Text], ...]:
     def fact(text: str, why: str) -> Text:
         return Text(text=text, tooltip=reason or why)
 
@@ -151,7 +158,10 @@ def _facts(tick: Tick | None, share: float | None, reason: str) -> tuple[tuple[s
         ("run · wait", fact(seats, "Requests that get tokens now, and requests that wait")),
         (
             "TTFT",
-            fact(latency_text(tick.ttft_s), "Mean time to first token, latest requests"),
+            fact(
+                latency_text(None if reason else ttft_s),
+                "Mean time to first token, latest requests",
+            ),
         ),
         (
             "reused",
@@ -226,8 +236,11 @@ def _speed(tick: Tick | None, reason: str) -> FigureView:
         meaning = "not measured yet"
     elif not rate and not prefill:
         meaning = "idle, waiting for a question"
-    else:
+    elif prefill:
         meaning = f"decode, with prefill at {rate_text(prefill)}"
+    else:
+        running = tick.running if tick else None
+        meaning = f"decode, for {plural(running, 'request', 'requests')}" if running else "decode"
     return FigureView(
         label="Speed",
         value=value,

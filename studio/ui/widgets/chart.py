@@ -10,13 +10,15 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.ui.theme import Look
-from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, moment_text
+from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, lone_values, moment_text
 from studio.ui.viewmodels.words import Role
 
 _HEAD = 30
 _FOOT = 22
 _SIDE = 68
 _PAD = 16
+_LONE = 4
+"""Width of a value that has no neighbour to draw a line to."""
 
 
 class Chart(QWidget):
@@ -162,6 +164,9 @@ class Chart(QWidget):
                 start = QPointF(right - age_a * across, bottom - min(a, view.top) * up)
                 end = QPointF(right - age_b * across, bottom - min(b, view.top) * up)
                 segments.append(QLineF(start, end))
+        for age, value in lone_values(line.points):
+            x, y = right - age * across, bottom - min(value, view.top) * up
+            segments.append(QLineF(x - _LONE / 2, y, x + _LONE / 2, y))
         painter.setPen(QPen(self._look.colour(line.role), self._look.tokens.stroke["line"]))
         painter.drawLines(segments)
 

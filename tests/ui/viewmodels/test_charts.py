@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.ui.viewmodels.charts import chart_moved, charts, moment_text, nice_ceiling
+from studio.ui.viewmodels.charts import chart_moved, charts, lone_values, moment_text, nice_ceiling
 from tests.ui.fake_service import POOL, tick
 
 
@@ -41,6 +41,13 @@ def test_gaps_stay_gaps() -> None:
     ttft = charts(ticks, POOL)[2]
 
     assert [value is None for _, value in ttft.lines[0].points] == [False, True, False]
+
+
+def test_a_value_between_gaps_is_told_apart() -> None:
+    """TTFT exists only in seconds in which a request began; a line would never show it."""
+    assert lone_values(((4, None), (3, 0.2), (2, None), (1, 0.3), (0, 0.4))) == ((3, 0.2),)
+    assert lone_values(((0, 0.2),)) == ((0, 0.2),)
+    assert lone_values(()) == ()
 
 
 def test_only_the_last_five_minutes_are_drawn() -> None:

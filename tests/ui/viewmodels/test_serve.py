@@ -122,6 +122,20 @@ def test_acceptance_length_is_shown_where_the_engine_speculates() -> None:
     assert fast.text == "4.6"
 
 
+def test_the_latest_ttft_stays_while_no_request_begins() -> None:
+    """Most seconds have none; a dash there would hide the number that is on the chart."""
+    ticks = [tick(0, ttft_s=0.17), tick(1, ttft_s=None)]
+
+    assert dict(serve_view(LIVE, ticks).gauge.facts)["TTFT"].text == "0.17 s"
+
+
+def test_decode_without_prefill_says_for_how_many() -> None:
+    """`prefill at 0.0 tok/s` is noise."""
+    news = tick(0, prefill_tokens_per_s=0.0)
+
+    assert serve_view(LIVE, [news]).figures[2].meaning == "decode, for 5 requests"
+
+
 def test_idle_is_told_from_unmeasured() -> None:
     """Nought is a fact too."""
     view = serve_view(LIVE, [tick(0, load=False)])
