@@ -20,7 +20,7 @@ from studio.domain.errors import StudioError
 from studio.domain.events import EngineChanged, StageProgress, Ticked, UpFinished
 from studio.domain.server import EngineState
 from tests.fakes.catalogue import PRESET
-from tests.fakes.waiting import PATIENCE_S, until
+from tests.fakes.waiting import LIMIT_S, until
 from tests.fakes.weir import Weir, fake_weir
 
 QUESTION = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
@@ -32,7 +32,7 @@ def ask(base_url: str, key: str, **more: object) -> httpx.Response:
         f"{base_url}/chat/completions",
         json={**QUESTION, **more},
         headers={"Authorization": f"Bearer {key}"},
-        timeout=PATIENCE_S,
+        timeout=LIMIT_S,
         trust_env=False,
     )
 
@@ -75,7 +75,7 @@ def test_a_second_up_joins_and_makes_no_key(weir: Weir) -> None:
 def test_two_ups_at_the_same_moment_end_in_one_engine(weir: Weir) -> None:
     """A double click must not load the model twice."""
     processes = [weir.start("up", "--detach", "--json") for _ in range(2)]
-    outcomes = [process.communicate(timeout=PATIENCE_S) for process in processes]
+    outcomes = [process.communicate(timeout=LIMIT_S) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0], outcomes
     leaders = [row for row in weir.json("ps") if row["role"] == "engine"]
@@ -152,7 +152,7 @@ def test_a_foreground_up_takes_everything_with_it(weir: Weir, number: signal.Sig
     service = weir.service_pid()
 
     process.send_signal(number)
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=LIMIT_S)
 
     until(lambda: not weir.engine_pids() and not psutil.pid_exists(service), "the end of all")
 
@@ -230,7 +230,7 @@ def test_a_stop_that_cannot_wait_tells_the_clients_and_does_not_hang(weir: Weir)
     headers = {"Authorization": f"Bearer {up['api_key']}"}
     body = {**QUESTION, "stream": True}
     with httpx.stream(
-        "POST", url, json=body, headers=headers, timeout=PATIENCE_S, trust_env=False
+        "POST", url, json=body, headers=headers, timeout=LIMIT_S, trust_env=False
     ) as answer:
         lines = answer.iter_lines()
         next(lines)
@@ -238,7 +238,7 @@ def test_a_stop_that_cannot_wait_tells_the_clients_and_does_not_hang(weir: Weir)
         down = weir.start("down")
         rest = list(lines)
 
-    assert down.communicate(timeout=PATIENCE_S)[0] is not None
+    assert down.communicate(timeout=LIMIT_S)[0] is not None
     assert down.returncode == 0
     errors = [line for line in rest if "error" in line]
     assert errors, rest
@@ -331,7 +331,7 @@ async def test_events_tell_the_whole_story(weir: Weir) -> None:
                     case UpFinished():
                         return
 
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(listen())
         await client.up(UpRequest())
 
@@ -352,7 +352,7 @@ async def test_a_start_can_be_stopped_while_it_boots(weir: Weir) -> None:
             await client.up(UpRequest(preset=PRESET, overrides={"boot_s": "60"}))
         return caught.value
 
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
         starting = tasks.create_task(refuse())
         async with contextlib.aclosing(client.events()) as events:
             async for event in events:
@@ -371,12 +371,12 @@ async def test_ticks_count_tokens_while_answers_are_written(weir: Weir) -> None:
     """Pool and tok/s are the product's face."""
     client = await connect(weir)
     up = await client.up(UpRequest(preset=PRESET, overrides={"tokens_per_s": "5"}))
-    async with asyncio.timeout(PATIENCE_S), httpx.AsyncClient(trust_env=False) as http:
+    async with asyncio.timeout(LIMIT_S), httpx.AsyncClient(trust_env=False) as http:
         asked = http.post(
             f"{up.base_url}/chat/completions",
             json={**QUESTION, "stream": True, "max_tokens": 200},
             headers={"Authorization": f"Bearer {up.api_key}"},
-            timeout=PATIENCE_S,
+            timeout=LIMIT_S,
         )
         async with asyncio.TaskGroup() as tasks:
             answering = tasks.create_task(asked)

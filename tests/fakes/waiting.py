@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+import psutil
 
 LIMIT_S = 30.0
 _LOOK_S = 0.02
@@ -22,3 +24,17 @@ async def until_async(holds: Callable[[], bool], what: str, *, limit_s: float = 
     while not holds():
         assert time.monotonic() < deadline, f"waited {limit_s:.0f} s in vain for: {what}"
         await asyncio.sleep(_LOOK_S)
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process lives; a zombie does not."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def gone(pids: Iterable[int]) -> None:
+    """Return as soon as none of `pids` lives."""
+    left = list(pids)
+    await until_async(lambda: not any(is_alive(pid) for pid in left), f"the end of {left}")

@@ -13,6 +13,7 @@ import pytest
 from studio.domain.errors import EngineFailed
 from studio.host import child, processes
 from studio.host.child import Child
+from tests.fakes.waiting import gone
 
 FAMILY = """
 import os, signal, subprocess, sys, time
@@ -85,23 +86,6 @@ async def start(tmp_path: Path) -> AsyncIterator[object]:
             await running.close()
         for pump in pumps:
             pump.cancel()
-
-
-async def gone(pids: list[int]) -> None:
-    """Wait until none of `pids` is alive (a zombie is not)."""
-
-    def alive() -> bool:
-        for pid in pids:
-            try:
-                if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-                    return True
-            except psutil.NoSuchProcess:
-                continue
-        return False
-
-    async with asyncio.timeout(20):
-        while alive():
-            await asyncio.sleep(0.02)
 
 
 async def test_a_clean_stop_ends_the_whole_family(start) -> None:
