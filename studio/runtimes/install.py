@@ -164,7 +164,9 @@ class _Installation:
 
     async def _require_space(self) -> None:
         needed = self._recipe.needs.disk_bytes
-        if self._folder.exists():
+        if Step.LINKED in self._journal.steps:
+            needed = min(_MIN_FREE_BYTES, needed)
+        elif self._folder.exists():
             self._meter.begin("Looking at what is here already")
             for place in (self._folder, self._uv_cache):
                 needed -= await in_thread(functools.partial(folder_bytes, place))
