@@ -74,21 +74,19 @@ def _choose(overlay: Overlay, names: list[str]) -> str:
 
 def _refusal(change: FileChange, entry: Entry, path: str) -> str | None:
     """Return why the file's being there, or not, forbids the change."""
+    sides = (change.old_presence, change.new_presence)
     if entry.content is None:
-        is_new = change.old_presence is not Presence.PRESENT
-        if is_new and change.new_presence is Presence.PRESENT:
+        is_new = sides[0] is not Presence.PRESENT and sides[1] is Presence.PRESENT
+        if is_new or sides == (Presence.ABSENT, Presence.EMPTY):
             return None
         return f"there is no file {path}"
     if entry.content:
         if change.old_presence is Presence.ABSENT:
             return f"{path} exists already"
         return None
-    empties = change.new_presence is not Presence.PRESENT
-    is_empty_deletion = (change.old_presence, change.new_presence) == (
-        Presence.EMPTY,
-        Presence.ABSENT,
-    )
-    return f"{path} is empty already" if empties and not is_empty_deletion else None
+    if sides[1] is Presence.PRESENT or sides == (Presence.EMPTY, Presence.ABSENT):
+        return None
+    return f"{path} is empty already"
 
 
 def _leftover(fitted: Fit, path: str) -> str | None:

@@ -46,9 +46,9 @@ def patched(tree: Mapping[str, bytes], patch: bytes, *, reverse: bool = False) -
         folder = Path(name, "tree")
         folder.mkdir()
         write_tree(folder, tree)
-        command = [tool("patch"), "--fuzz=0", "-p1", "--batch", "--no-backup-if-mismatch"]
+        command = [tool("patch"), "--fuzz=0", "-p1", "--no-backup-if-mismatch"]
         ran = subprocess.run(
-            [*command, "--reverse" if reverse else "--forward"],
+            [*command, *(["--force", "--reverse"] if reverse else ["--batch", "--forward"])],
             cwd=folder,
             input=patch,
             capture_output=True,
@@ -56,6 +56,8 @@ def patched(tree: Mapping[str, bytes], patch: bytes, *, reverse: bool = False) -
             env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"},
         )
         assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+        if b"Only garbage" in ran.stderr:
+            return dict(tree)
         return read_tree(folder) if ran.returncode == 0 else None
 
 
@@ -69,6 +71,30 @@ def diff(old: bytes, new: bytes, context: int, name: str = "file.py") -> bytes:
             cwd=folder,
             capture_output=True,
             check=False,
+        )
+        assert ran.returncode in (0, 1), ran.stderr
+        return ran.stdout
+
+
+def tree_diff(old: Mapping[str, bytes], new: Mapping[str, bytes], by: str) -> bytes:
+    """Return what `git diff`, `diff -ru` or `diff -ruN` says between two trees."""
+    commands = {
+        "git": ["git", "-c", "core.quotePath=true", "diff", "--no-index", "--no-renames", "--text"],
+        "diff": ["diff", "--text", "-ru"],
+        "diff-n": ["diff", "--text", "-ruN"],
+    }
+    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+        for side, tree in (("a", old), ("b", new)):
+            Path(folder, side).mkdir()
+            write_tree(Path(folder, side), tree)
+        program, *arguments = commands[by]
+        # git diffs a file that is missing on one side under its real name on both.
+        ran = subprocess.run(
+            [tool(program), *arguments, *(["--no-prefix"] if by == "git" else []), "a", "b"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TZ": "UTC"},
         )
         assert ran.returncode in (0, 1), ran.stderr
         return ran.stdout

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from studio.runtimes.patching.model import Plan
 from tests.runtimes.patching.gnu import Tree, write_tree
 
 PATCHES = Path(__file__).resolve().parents[2] / "data" / "patches"
@@ -52,6 +53,18 @@ def feature_tree_after() -> Tree:
     made["pkg/fresh.py"] = b"fresh = 1\n"
     made["pkg/with space/a b.py"] = b"x = 2\n"
     made["pkg/größe.py"] = b'y = "\xea"\n'
+    return made
+
+
+def patched_with(decided: Plan, tree: Mapping[str, bytes]) -> Tree:
+    """Return `tree` with the plan's changes."""
+    assert decided.rejections == ()
+    made = dict(tree)
+    for change in decided.changes:
+        if change.content is None:
+            del made[change.path]
+        else:
+            made[change.path] = change.content
     return made
 
 
