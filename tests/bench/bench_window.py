@@ -19,7 +19,8 @@ from pathlib import Path
 import psutil
 
 from studio.domain.events import EngineChanged, Ticked
-from tests.ui.fake_service import READY, TOKEN, FakeService, tick
+from tests.ui.fake_http import TOKEN
+from tests.ui.fake_service import READY, FakeService, tick
 
 ROOT = Path(__file__).resolve().parents[2]
 

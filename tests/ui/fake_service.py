@@ -4,12 +4,9 @@ A test (or `screenshots.py`) puts it into a state and publishes events; what the
 is answered by `on_up` and recorded in `asked`. Nothing here sleeps.
 """
 
-import contextlib
-import http.server
 import itertools
 import math
 import queue
-import socket
 import threading
 from collections.abc import Callable, Iterator
 
@@ -44,8 +41,8 @@ from studio.domain.events import (
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
+from tests.ui.fake_http import TOKEN, Server
 
-TOKEN = "token-of-the-fake"
 BASE_URL = "http://127.0.0.1:18020/v1"
 POOL = 68_605
 START = 1_796_000_000.0
@@ -223,13 +220,13 @@ class FakeService:
         self._subscribers: list[queue.Queue[Event | None]] = []
         self._lock = threading.Lock()
         self._closing = False
-        self._server: _Server | None = None
+        self._server: Server | None = None
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
         """Listen on a free port."""
         self._closing = False
-        self._server = _Server(self)
+        self._server = Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
 
@@ -434,72 +431,3 @@ def up_result(api_key: str | None = None) -> UpResult:
         pool_tokens=POOL,
         boot_s=49.8,
     )
-
-
-class _Server(http.server.ThreadingHTTPServer):
-    daemon_threads = False
-    block_on_close = True
-
-    def __init__(self, service: FakeService) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.service = service
-        self._connections: set[socket.socket] = set()
-
-    def process_request(self, request: socket.socket, client_address: object) -> None:
-        self._connections.add(request)
-        super().process_request(request, client_address)
-
-    def close_all(self) -> None:
-        """Cut every connection, then wait for its thread."""
-        for connection in list(self._connections):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        self.server_close()
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_GET(self) -> None:
-        if not self._is_allowed():
-            return
-        if self.path.startswith(f"{PREFIX}/events"):
-            self._stream()
-        else:
-            self._send(self.server.service.answer("GET", self.path, b""))
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        if self._is_allowed():
-            self._send(self.server.service.answer("POST", self.path, body))
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet."""
-
-    def _is_allowed(self) -> bool:
-        allowed = self.headers.get("Authorization") == f"Bearer {TOKEN}"
-        if not allowed:
-            self._send(ErrorInfo(code="token-wrong", message="The token is wrong."), status=401)
-        return allowed
-
-    def _send(self, record: object, status: int | None = None) -> None:
-        data = msgspec.json.encode(record)
-        failed = isinstance(record, ErrorInfo)
-        with contextlib.suppress(OSError):
-            self.send_response(status or (409 if failed else 200))
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    def _stream(self) -> None:
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Connection", "close")
-            self.end_headers()
-            for event in self.server.service.subscribe():
-                self.wfile.write(b"data: " + msgspec.json.encode(event) + b"\n\n")
-                self.wfile.flush()
