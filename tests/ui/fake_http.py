@@ -26,6 +26,8 @@ class Service(Protocol):
 
 
 class Server(http.server.ThreadingHTTPServer):
+    """Listens on a free loopback port, and knows its connections so that it can cut them."""
+
     daemon_threads = False
     block_on_close = True
 
@@ -35,6 +37,7 @@ class Server(http.server.ThreadingHTTPServer):
         self._connections: set[socket.socket] = set()
 
     def process_request(self, request: socket.socket, client_address: object) -> None:
+        """Remember the connection, then serve it."""
         self._connections.add(request)
         super().process_request(request, client_address)
 
