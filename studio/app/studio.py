@@ -180,7 +180,9 @@ class Studio:
         """Replace what runs. What is asked for is checked before anything is stopped."""
         if request.preset is None:
             raise BadInput(
-                "preset-missing", "Say which preset to switch to.", hint="`weir presets`"
+                "preset-missing",
+                "Say which preset to switch to.",
+                hint="`weir presets` lists them.",
             )
         await self._up.choose(request)
         await self.stop()

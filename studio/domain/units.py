@@ -15,11 +15,12 @@ def bytes_text(n: float | None) -> str:
     """Return `n` bytes as `512 B`, `8.0 KiB`, `93.4 MiB` or `5.20 GiB`."""
     if n is None:
         return UNKNOWN
-    if abs(n) >= GIB:
+    # By the rounded figure: 1,048,575 B are 1.0 MiB and not 1024.0 KiB.
+    if round(abs(n) / MIB, 1) >= 1024:
         return f"{n / GIB:,.2f} GiB"
-    if abs(n) >= MIB:
+    if round(abs(n) / KIB, 1) >= 1024:
         return f"{n / MIB:.1f} MiB"
-    if abs(n) >= KIB:
+    if round(abs(n)) >= KIB:
         return f"{n / KIB:.1f} KiB"
     return f"{n:.0f} B"
 
@@ -33,7 +34,9 @@ def rate_text(tokens_per_s: float | None) -> str:
     """Return a token rate: `132 tok/s`, one decimal below 100."""
     if tokens_per_s is None:
         return UNKNOWN
-    return f"{tokens_per_s:,.0f} tok/s" if tokens_per_s >= 100 else f"{tokens_per_s:.1f} tok/s"
+    if round(tokens_per_s, 1) >= 100:
+        return f"{tokens_per_s:,.0f} tok/s"
+    return f"{tokens_per_s:.1f} tok/s"
 
 
 def percent_text(share: float | None) -> str:
@@ -54,7 +57,7 @@ def duration_text(seconds: float | None) -> str:
     """Return a span: `4.2 s`, `1 min 22 s`, `2 h 05 min`."""
     if seconds is None:
         return UNKNOWN
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
