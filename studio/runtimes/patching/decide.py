@@ -49,6 +49,7 @@ def plan(series: Series, read: Read, strip: int) -> Plan:
 
     Raises: BadInput (`patch-escapes`, `patch-strip`), and what `read` raises.
     """
+    named_paths(series, strip)  # before anything is read, every path has to be inside the tree
     cached = functools.cache(read)
     forward = _walk(series, cached, strip, applied=0)
     if all(one.state is PatchState.APPLIED for one in forward.patches):
