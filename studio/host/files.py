@@ -18,9 +18,15 @@ if os.name == "posix":
 _CHUNK = 1 << 20
 
 
-def make_private(folder: Path) -> None:
-    """Create `folder` (mode 0700) and its parents."""
+def make_private(folder: Path, *, must_be_own: bool = False) -> None:
+    """Create `folder` (mode 0700) and its parents.
+
+    `must_be_own` is for names that others can guess, in folders where anybody may write: somebody
+    may have been there first. Raises: OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    if must_be_own and os.name == "posix" and folder.lstat().st_uid != os.getuid():
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     folder.chmod(0o700)
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import platformdirs
 
+from studio.domain.errors import BadInput
+
 SOCKET_PATH_LIMIT = 100
 """Bytes; Linux allows 107 for a Unix socket, macOS 103."""
 
@@ -75,22 +77,46 @@ class Paths:
     @property
     def sockets(self) -> Path:
         """A folder short enough for Unix sockets, private to this user and this home."""
-        inside = self.home / "service"
-        if len(os.fsencode(inside / "engine-0000000000.sock")) <= SOCKET_PATH_LIMIT:
-            return inside
+        if _fits(self.service):
+            return self.service
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]
-        base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
         user = os.getuid() if hasattr(os, "getuid") else 0
-        return Path(base) / f"weir-{user}-{digest}"
+        name = f"weir-{user}-{digest}"
+        for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
+            # The first is missing in containers and another user's after `su`; both may be deep.
+            if base and os.access(base, os.W_OK | os.X_OK) and _fits(Path(base, name)):
+                return Path(base, name)
+        return Path(os.sep, "tmp", name)
+
+
+def _fits(folder: Path) -> bool:
+    return len(os.fsencode(folder / "engine-0000000000.sock")) <= SOCKET_PATH_LIMIT
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Paths:
-    """Return the paths that this process was started with."""
+    """Return the paths that this process was started with.
+
+    Raises: BadInput (`home-not-text`).
+    """
     home = environ.get("WEIR_HOME")
     catalogue = environ.get("WEIR_CATALOGUE")
-    return Paths(
+    paths = Paths(
         home=Path(home).expanduser().absolute()
         if home
         else Path(platformdirs.user_data_path("weir-studio", appauthor=False)),
         catalogue=Path(catalogue).expanduser().absolute() if catalogue else bundled_root(),
     )
+    for folder in (paths.home, paths.catalogue):
+        _require_text(folder)
+    return paths
+
+
+def _require_text(folder: Path) -> None:
+    """Refuse a name that is no text: it has to go through JSON, to clients and engines."""
+    shown = os.fsencode(folder).decode("utf-8", "replace")
+    if shown != str(folder):
+        raise BadInput(
+            "home-not-text",
+            f"The folder's name is not valid UTF-8: {shown}.",
+            hint="Choose another folder with WEIR_HOME.",
+        )
