@@ -105,9 +105,9 @@ def test_usage_is_counted_for_the_key(serving: Serving) -> None:
 
 def test_the_log_is_kept_and_holds_no_key(serving: Serving) -> None:
     """Logs end up in bug reports."""
-    lines = [row["text"] for row in serving.weir.json("logs", "-n", "5000")]
+    shown = serving.weir.run("logs", "-n", "5000").stdout
 
-    assert any("Application startup complete" in line for line in lines)
+    assert "Application startup complete" in shown
     raw = (serving.weir.paths.logs / "engine.log").read_text(encoding="utf-8")
     assert "Resolved architecture: LlamaForCausalLM" in raw
     assert serving.api_key not in raw
