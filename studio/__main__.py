@@ -43,9 +43,16 @@ class LocalConnector:
 
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; the service it starts outlives it."""
+        from studio.host import paths
         from studio.ui import main as window
 
-        return window.run(list(argv), functools.partial(self.connect, start=True, hold=False))
+        return window.run(
+            list(argv),
+            functools.partial(self.connect, start=True, hold=False),
+            join=functools.partial(self.connect, start=False, hold=False),
+            home=paths.from_environment().home,
+            assets=paths.bundled_root() / "assets",
+        )
 
 
 def main() -> int:

@@ -1,0 +1,67 @@
+"""The window on the real service and a fake engine: Start, points on the chart, Stop."""
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.control import launcher
+from studio.ui.bridge import Bridge
+from studio.ui.session import Session
+from studio.ui.settings import WindowSettings
+from studio.ui.state import Link
+from studio.ui.theme import Look
+from studio.ui.window import MainWindow
+from tests.fakes.weir import Weir
+from tests.ui.test_window import click, shown, text
+
+PATIENCE_MS = 30_000
+
+
+@pytest.fixture
+def live(qtbot: QtBot, look: Look, weir: Weir, tmp_path: Path) -> Iterator[MainWindow]:
+    """Return a window that found the real service of an empty home."""
+    weir.begin_service()
+    bridge = Bridge(functools.partial(launcher.connect, weir.paths, start=False, hold=False))
+    session = Session(bridge)
+    window = MainWindow(look, session, WindowSettings(tmp_path))
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    session.begin()
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE, timeout=PATIENCE_MS)
+    yield window
+    bridge.close()
+
+
+def test_a_click_on_start_ends_in_points_on_the_chart_and_a_click_on_stop_ends_the_engine(
+    qtbot: QtBot, live: MainWindow, weir: Weir
+) -> None:
+    """Every layer at once: click, control API, supervisor, engine, monitor, event, paint."""
+    qtbot.waitUntil(lambda: shown(live, "preset-fake-demo"), timeout=PATIENCE_MS)
+    click(qtbot, live, "start-preset")
+    qtbot.waitUntil(lambda: text(live, "state").startswith("Ready"), timeout=PATIENCE_MS)
+    assert text(live, "address") == f"http://127.0.0.1:{weir.port}/v1"
+    key = text(live, "secret-key")
+    answer = httpx.post(
+        f"{text(live, 'address')}/chat/completions",
+        json={"messages": [{"role": "user", "content": "hi"}]},
+        headers={"Authorization": f"Bearer {key}"},
+        timeout=30,
+        trust_env=False,
+    )
+    assert answer.status_code == 200
+    chart = live.serve.charts[0]
+
+    def has_points() -> bool:
+        return chart.view is not None and len(chart.view.lines[0].points) >= 2
+
+    qtbot.waitUntil(has_points, timeout=PATIENCE_MS)
+
+    click(qtbot, live, "stop")
+
+    qtbot.waitUntil(lambda: text(live, "state") == "Stopped", timeout=PATIENCE_MS)
+    assert weir.engine_pids() == []
