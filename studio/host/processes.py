@@ -72,7 +72,7 @@ def group_swap_bytes(leader: int) -> int | None:
 
 def _describe(process: psutil.Process, role: str | None) -> ProcessInfo | None:
     with contextlib.suppress(*_GONE), process.oneshot():
-        arguments = process.cmdline()
+        arguments = [_text(part) for part in process.cmdline()]
         times = process.cpu_times()
         return ProcessInfo(
             pid=process.pid,
@@ -84,6 +84,11 @@ def _describe(process: psutil.Process, role: str | None) -> ProcessInfo | None:
             started_at=process.create_time(),
         )
     return None
+
+
+def _text(raw: str) -> str:
+    """Return what may be shown and sent of a string of bytes that need not be text."""
+    return raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _role(name: str, arguments: list[str]) -> str:
