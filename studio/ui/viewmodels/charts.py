@@ -57,7 +57,7 @@ def charts(ticks: Sequence[Tick], crest: float | None) -> tuple[ChartView, ...]:
             "tok/s",
             (("decode", Role.WATER, points_of(ticks, "decode_tokens_per_s")),),
         ),
-        _chart("TTFT", "s", (("TTFT", Role.CLEAR, points_of(ticks, "ttft_s")),), decimals=2),
+        _chart("TTFT", "s", (("TTFT", Role.CLEAR, measurements_of(ticks, "ttft_s")),), decimals=2),
         _chart(
             "Requests",
             "requests",
@@ -142,6 +142,15 @@ def points_of(ticks: Sequence[Tick], field: str) -> Points:
     return tuple(
         (newest - tick.at, getattr(tick, field)) for tick in ticks if newest - tick.at <= SPAN_S
     )
+
+
+def measurements_of(ticks: Sequence[Tick], field: str) -> Points:
+    """Return a field that has a value only now and then, such as TTFT: moments without one are no
+    gaps while the engine is known to run.
+    """
+    known = [t for t in ticks if getattr(t, field) is not None or t.running is None]
+    age_s = ticks[-1].at - known[-1].at if known else 0.0
+    return tuple((age + age_s, value) for age, value in points_of(known, field))
 
 
 def _chart(

@@ -36,11 +36,23 @@ def test_the_pool_is_drawn_against_its_crest() -> None:
 
 def test_gaps_stay_gaps() -> None:
     """A line drawn through the unknown claims to know it."""
-    ticks = [tick(0), tick(1, ttft_s=None), tick(2)]
+    ticks = [tick(0), tick(1, decode_tokens_per_s=None), tick(2)]
+
+    decode = charts(ticks, POOL)[1]
+
+    assert [value is None for _, value in decode.lines[0].points] == [False, True, False]
+
+
+def test_seconds_without_a_first_token_do_not_tear_the_ttft_line() -> None:
+    """A line of lone dashes reads as a fault; while the engine is away there is a gap."""
+    away = {"ttft_s": None, "running": None}
+    ticks = [tick(0), tick(1, ttft_s=None), tick(2), tick(3, **away), tick(4), tick(5, ttft_s=None)]
 
     ttft = charts(ticks, POOL)[2]
 
-    assert [value is None for _, value in ttft.lines[0].points] == [False, True, False]
+    points = [(age, value is None) for age, value in ttft.lines[0].points]
+    assert points == [(5, False), (3, False), (2, True), (1, False)]
+    assert ttft.now == f"{tick(4).ttft_s:.2f} s"
 
 
 def test_a_value_between_gaps_is_told_apart() -> None:
