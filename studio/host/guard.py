@@ -77,8 +77,13 @@ class _Guard:
 
     def _spawn(self, command: list[str]) -> int:
         parent = os.getpid()
+        begun_read, begun_write = os.pipe()  # closed by the exec, or by the child's end
         pid = os.fork()
         if pid:
+            # Whoever hears of the engine may end its group at once, so there must be one by then.
+            os.close(begun_write)
+            os.read(begun_read, 1)
+            os.close(begun_read)
             return pid
         # The child: nothing here may raise past os._exit.
         try:

@@ -60,6 +60,17 @@ class Launch:
     ready_within_s: float
     drain_s: float
 
+    def at_socket(self, socket: str) -> "Launch":
+        """Return the same launch on another socket."""
+        return dataclasses.replace(
+            self,
+            argv=tuple(part.replace(self.socket, socket) for part in self.argv),
+            environment={
+                name: value.replace(self.socket, socket) for name, value in self.environment.items()
+            },
+            socket=socket,
+        )
+
 
 def read_overrides(preset: Preset, overrides: Mapping[str, str]) -> dict[str, KnobValue]:
     """Return every knob's value: the preset's default or the override, checked.

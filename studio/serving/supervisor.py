@@ -139,7 +139,7 @@ class Supervisor:
         if state in (EngineState.STOPPED, EngineState.FAILED, EngineState.BACKING_OFF):
             self._launch, self._error, self._restarts = launch, None, 0
             self._happen(Input(kind=Kind.START))
-        elif self._launch != launch or state in (EngineState.DRAINING, EngineState.STOPPING):
+        elif state in (EngineState.DRAINING, EngineState.STOPPING) or not self._runs(launch):
             served = f" with `{self._launch.preset}`" if self._launch else ""
             raise Busy(
                 "engine-busy",
@@ -168,6 +168,11 @@ class Supervisor:
                 await self._changed.wait()
         self._error = None
 
+    def _runs(self, launch: Launch) -> bool:
+        """Tell whether what runs is `launch`, but for the name of its socket."""
+        known = self._launch
+        return known is not None and launch.at_socket(known.socket) == known
+
     # -- the machine -----------------------------------------------------------------------
 
     def _happen(self, happened: Input, life: int | None = None) -> None:
@@ -176,6 +181,8 @@ class Supervisor:
         before = self._machine
         happened = dataclasses.replace(happened, at_s=time.monotonic())
         self._machine, effects = machine.step(before, happened)
+        if self._machine.state is EngineState.READY:
+            self._error = None  # what an earlier life died of is in the log
         launch = self._launch
         if effects and launch is not None:
             for effect in effects:
@@ -190,22 +197,22 @@ class Supervisor:
 
     def _on_prepare(self, launch: Launch) -> None:
         self._number += 1
-        self._begin(self._prepare(launch, self._number))
+        self._begin(self._prepare(launch, self._number), Kind.PREPARE_FAILED)
 
     def _on_cancel(self, _launch: Launch) -> None:
         self._number += 1
 
     def _on_spawn(self, launch: Launch) -> None:
         self._life = Life(launch, home=self._home, log=self._log, on_news=self._publish)
-        self._begin(self._live(self._life, self._number))
+        self._begin(self._live(self._life, self._number), Kind.EXITED)
 
     def _on_drain(self, launch: Launch) -> None:
-        self._begin(self._drained(launch, self._number))
+        self._begin(self._drained(launch, self._number), Kind.DRAINED)
 
     def _on_terminate(self, _launch: Launch) -> None:
         if self._life is not None:
             self._life.terminate()
-        self._begin(self._later(TERMINATE_S, Kind.OVERDUE, self._number))
+        self._begin(self._later(TERMINATE_S, Kind.OVERDUE, self._number), Kind.OVERDUE)
 
     def _on_kill(self, _launch: Launch) -> None:
         if self._life is not None:
@@ -219,19 +226,22 @@ class Supervisor:
     def _on_arm_retry(self, _launch: Launch) -> None:
         self._restarts += 1
         delay_s = machine.retry_delay_s(self._machine)
-        self._begin(self._later(delay_s, Kind.RETRY, self._number))
+        self._begin(self._later(delay_s, Kind.RETRY, self._number), Kind.RETRY)
 
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
+    def _begin(self, work: Coroutine[None, None, None], at_failure: Kind) -> None:
+        """Run `work`; should it fail, the machine gets `at_failure`, so that it never waits."""
         if self._tasks is None:
             work.close()
             raise RuntimeError("the supervisor is not running")
-        self._tasks.create_task(self._guarded(work, self._number))
+        self._tasks.create_task(self._guarded(work, at_failure, self._number))
 
-    async def _guarded(self, work: Coroutine[None, None, None], life: int) -> None:
+    async def _guarded(
+        self, work: Coroutine[None, None, None], at_failure: Kind, life: int
+    ) -> None:
         try:
             await work
         except StudioError as error:
-            self._fail(error.info, life)
+            self._fail(error.info, at_failure, life)
         except Exception:
             incident = uuid.uuid4().hex[:8]
             logger.exception("supervisor task failed, id %s", incident)
@@ -241,15 +251,14 @@ class Supervisor:
                 hint="The service's log has the details under this id: `weir logs`.",
                 exit_status=EngineFailed.exit_status,
             )
-            self._fail(info, life)
+            self._fail(info, at_failure, life)
 
-    def _fail(self, problem: ErrorInfo, life: int) -> None:
-        if life == self._number:
+    def _fail(self, problem: ErrorInfo, at_failure: Kind, life: int) -> None:
+        if life == self._number and at_failure in (Kind.PREPARE_FAILED, Kind.EXITED):
             self._error = problem
             if self._life is not None:
                 self._life.problem = problem
-        self._happen(Input(kind=Kind.PREPARE_FAILED), life)
-        self._happen(Input(kind=Kind.EXITED), life)
+        self._happen(Input(kind=at_failure), life)
 
     # -- the slow parts --------------------------------------------------------------------
 

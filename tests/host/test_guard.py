@@ -96,6 +96,16 @@ def test_the_engine_leads_a_session_of_its_own_and_reads_nothing(start: Start) -
     assert guarded.line() == b"True True\n"
 
 
+def test_whoever_hears_of_the_engine_can_end_its_group_at_once(start: Start) -> None:
+    """A stop in the first millisecond must not be lost: the engine would boot on for minutes."""
+    for _ in range(5):
+        guarded = start("import signal; signal.pause()")
+
+        os.killpg(guarded.leader, signal.SIGKILL)
+
+        assert guarded.report.read() == f"exit {-signal.SIGKILL}\n"
+
+
 def test_no_pipe_of_the_service_leaks_into_the_engine(start: Start) -> None:
     """A copy of the report pipe in the engine would keep the service waiting for its end."""
     guarded = start("import os; print(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])")

@@ -1,0 +1,164 @@
+"""A supervisor over the fake engine, with all that it announces kept for the test to look at."""
+
+import asyncio
+import contextlib
+import dataclasses
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+from studio.domain.metrics import LogLine
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.host import processes
+from studio.host.paths import Paths, bundled_root
+from studio.serving import diagnose
+from studio.serving.command import Launch
+from studio.serving.logs import LogKeeper
+from studio.serving.supervisor import Supervisor
+from tests.fakes.catalogue import install_fake_model
+from tests.fakes.running import FAKE
+
+LIMIT_S = 30.0
+SIGNATURES = diagnose.load(bundled_root() / "runtimes" / "failures.toml")
+PYTHON = str(Path(sys.executable).resolve())
+
+
+async def no_drain(_within_s: float) -> None:
+    """Nobody is being answered."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Keeping:
+    """One supervisor of one home."""
+
+    home: Path
+    model: Path
+    supervisor: Supervisor
+    log: LogKeeper
+    seen: list[EngineSnapshot]
+    changed: asyncio.Event
+
+    def launch(
+        self, *, fault: str = "", boot_s: float = 0.05, number: int = 0, **changes: object
+    ) -> Launch:
+        """Return a launch of the fake engine; `number` makes another socket."""
+        socket = str(self.home / f"engine-{number}.sock")
+        made = Launch(
+            argv=(
+                PYTHON, "-I", "-S", str(FAKE), "serve", str(self.model), "--uds", socket,
+                "--served-model-name", "smollm2", "--max-model-len", "2048",
+                "--disable-uvicorn-access-log",
+            ),
+            environment={
+                "PATH": os.environ["PATH"],
+                "FAKE_VLLM_BOOT_S": str(boot_s),
+                "FAKE_VLLM_TOKENS_PER_S": "0",
+                "FAKE_VLLM_FAULT": fault,
+            },
+            preset="fake-demo",
+            served_name="smollm2",
+            runtime="fake",
+            runtime_id="f" * 64,
+            knobs={},
+            overrides={"fault": fault},
+            python=PYTHON,
+            socket=socket,
+            ready_within_s=LIMIT_S,
+            drain_s=5.0,
+        )  # fmt: skip
+        return dataclasses.replace(made, **changes)
+
+    def program(self, code: str) -> Launch:
+        """Return a launch of any program in the engine's place."""
+        return self.launch(argv=(PYTHON, "-c", code))
+
+    @property
+    def states(self) -> list[EngineState]:
+        """Return the states announced so far, each once in a row."""
+        states: list[EngineState] = []
+        for snapshot in self.seen:
+            if not states or states[-1] is not snapshot.state:
+                states.append(snapshot.state)
+        return states
+
+    async def until(self, holds: Callable[[EngineSnapshot], bool]) -> EngineSnapshot:
+        """Wait for an announcement, from now on, of which something holds."""
+        async with asyncio.timeout(LIMIT_S):
+            while True:
+                count = len(self.seen)
+                await self.changed.wait()
+                for snapshot in self.seen[count:]:
+                    if holds(snapshot):
+                        return snapshot
+
+    async def until_state(self, state: EngineState) -> EngineSnapshot:
+        """Wait until the engine is in `state`, which it may be already."""
+        now = self.supervisor.snapshot()
+        return now if now.state is state else await self.until(lambda s: s.state is state)
+
+    def left(self) -> list[str]:
+        """Return what still exists of any engine: processes and sockets."""
+        names = [" ".join(one.cmdline()) for one in processes.marked(self.home)]
+        return names + [path.name for path in self.home.glob("*.sock")]
+
+    def make_folder(self, path: str) -> None:
+        """Put a folder where something else is expected."""
+        Path(path).mkdir()
+
+    def lines(self) -> list[LogLine]:
+        """Return the log."""
+        return self.log.tail(100_000)
+
+
+@contextlib.asynccontextmanager
+async def keeping(
+    folder: Path, *, drain: Callable[[float], Awaitable[None]] = no_drain
+) -> AsyncIterator[Keeping]:
+    """Yield a running supervisor; on the way out it is cancelled, which ends its engine."""
+    home = Path(tempfile.mkdtemp(prefix="wéir "))  # short enough for a socket
+    model = install_fake_model(Paths(home=folder / "modèle home", catalogue=bundled_root()))
+    seen: list[EngineSnapshot] = []
+    changed = _Pulse()
+    log = LogKeeper(
+        home / "logs" / "engine.log", clock=time.time, on_lines=lambda _lines, _dropped: None
+    )
+
+    def publish(snapshot: EngineSnapshot) -> None:
+        seen.append(snapshot)
+        changed.beat()
+
+    supervisor = Supervisor(
+        home=home,
+        log=log,
+        diagnose=lambda lines, code: diagnose.diagnose(lines, code, SIGNATURES),
+        publish=publish,
+        drain=drain,
+        forecast_s=lambda _launch: 12.5,
+    )
+    made = Keeping(
+        home=home, model=model, supervisor=supervisor, log=log, seen=seen, changed=changed
+    )
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(supervisor.run())
+            await asyncio.sleep(0)
+            try:
+                yield made
+            finally:
+                running.cancel()
+    finally:
+        log.close()
+        shutil.rmtree(home)
+
+
+class _Pulse(asyncio.Event):
+    """An event that wakes those who wait now, and nobody later."""
+
+    def beat(self) -> None:
+        """Wake them."""
+        self.set()
+        self.clear()
