@@ -14,7 +14,7 @@ from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
 from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
 
 if TYPE_CHECKING:
-    from studio.cli.main import Connector
+    from studio.cli.reach import Connector
 
 Command = Callable[[Invocation, "Connector", Console], Coroutine[object, object, int]]
 

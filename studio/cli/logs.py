@@ -13,7 +13,7 @@ from studio.domain.events import LogAppended, ServiceStopping
 from studio.domain.metrics import LogLine
 
 if TYPE_CHECKING:
-    from studio.cli.main import Connector
+    from studio.cli.reach import Connector
     from studio.control.client import ControlClient
 
 _ALL_LINES = 5000

@@ -6,17 +6,14 @@ traceback.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from studio.cli import words
 from studio.cli.arguments import Invocation, TextAsked, UsageError, parse
 from studio.cli.console import Console, OutputClosed
+from studio.cli.reach import Connector
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError
-
-if TYPE_CHECKING:
-    from studio.control.client import ControlClient
 
 EXIT_OK = 0
 EXIT_USAGE = 2
@@ -24,27 +21,6 @@ EXIT_INTERRUPTED = 130
 _INTERRUPTED = ErrorInfo(
     code="interrupted", message=words.INTERRUPTED, exit_status=EXIT_INTERRUPTED
 )
-
-
-class Connector(Protocol):
-    """How the command line reaches a service; the composition root knows where one is."""
-
-    async def connect(self, *, start: bool, hold: bool) -> "ControlClient":
-        """Return a client of the running service, after starting one if `start` says so.
-
-        With `hold`, a service started now ends when the event stream with `hold` is dropped.
-
-        Raises: ServiceUnreachable (`service-not-running`) when none runs and `start` is False.
-        """
-
-    def service_run(self, *, until_released: bool) -> int:
-        """Run the service in this process; return the exit status."""
-
-    def ui(self, argv: Sequence[str]) -> int:
-        """Open the window; return the exit status."""
-
-    def offline(self) -> "ControlClient":
-        """Return a client that answers in this process what needs no service."""
 
 
 def run(argv: Sequence[str], connector: Connector, console: Console | None = None) -> int:

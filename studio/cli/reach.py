@@ -1,18 +1,39 @@
 """Which service a command talks to: the running one, a new one, or none at all."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from studio.cli import words
 from studio.domain.errors import ServiceUnreachable
 
 if TYPE_CHECKING:
-    from studio.cli.main import Connector
     from studio.control.client import ControlClient
 
 _NOT_RUNNING = "service-not-running"
 
 
-async def running_or_none(connector: "Connector") -> "ControlClient | None":
+class Connector(Protocol):
+    """How the command line reaches a service; the composition root knows where one is."""
+
+    async def connect(self, *, start: bool, hold: bool) -> "ControlClient":
+        """Return a client of the running service, after starting one if `start` says so.
+
+        With `hold`, a service started now ends when the event stream with `hold` is dropped.
+
+        Raises: ServiceUnreachable (`service-not-running`) when none runs and `start` is False.
+        """
+
+    def service_run(self, *, until_released: bool) -> int:
+        """Run the service in this process; return the exit status."""
+
+    def ui(self, argv: Sequence[str]) -> int:
+        """Open the window; return the exit status."""
+
+    def offline(self) -> "ControlClient":
+        """Return a client that answers in this process what needs no service."""
+
+
+async def running_or_none(connector: Connector) -> "ControlClient | None":
     """Return a client of the running service, or None when none runs."""
     try:
         return await connector.connect(start=False, hold=False)
@@ -22,7 +43,7 @@ async def running_or_none(connector: "Connector") -> "ControlClient | None":
         return None
 
 
-async def running(connector: "Connector") -> "ControlClient":
+async def running(connector: Connector) -> "ControlClient":
     """Return a client of the running service.
 
     Raises: ServiceUnreachable (`service-not-running`).
@@ -33,6 +54,6 @@ async def running(connector: "Connector") -> "ControlClient":
     return client
 
 
-async def running_or_offline(connector: "Connector") -> "ControlClient":
+async def running_or_offline(connector: Connector) -> "ControlClient":
     """Return a client of the running service, else one that answers in this process."""
     return await running_or_none(connector) or connector.offline()

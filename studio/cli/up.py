@@ -23,7 +23,7 @@ from studio.domain.server import EngineState
 from studio.domain.units import bytes_text
 
 if TYPE_CHECKING:
-    from studio.cli.main import Connector
+    from studio.cli.reach import Connector
     from studio.control.client import ControlClient
 
 Operation = Callable[[], Awaitable[UpResult]]
