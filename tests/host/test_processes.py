@@ -119,8 +119,7 @@ def test_whoever_is_gone_is_unknown_and_not_zero(start: Start) -> None:
     child.wait(20)
 
     assert processes.tree(child.pid, own_role="service") == []
-    assert processes.group_rss_bytes(child.pid) is None
-    assert processes.group_swap_bytes(child.pid) is None
+    assert processes.group_memory(child.pid) == (None, None)
 
 
 def test_memory_counts_the_whole_family(start: Start) -> None:
@@ -134,11 +133,10 @@ def test_memory_counts_the_whole_family(start: Start) -> None:
     )
     family = start(None, code=code)
 
-    total = processes.group_rss_bytes(family.pid)
+    total, swapped = processes.group_memory(family.pid)
     alone = psutil.Process(family.pid).memory_info().rss
 
     assert total is not None
     assert total >= alone + (48 << 20)
-    swapped = processes.group_swap_bytes(family.pid)
     assert swapped is not None
     assert swapped >= 0

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from studio.domain.metrics import LogLine
 from studio.domain.server import EngineSnapshot, EngineState
@@ -25,6 +26,43 @@ from tests.fakes.running import FAKE
 LIMIT_S = 30.0
 SIGNATURES = diagnose.load(bundled_root() / "runtimes" / "failures.toml")
 PYTHON = str(Path(sys.executable).resolve())
+
+
+def fake_launch(
+    home: Path,
+    model: Path,
+    *,
+    fault: str = "",
+    boot_s: float = 0.05,
+    number: int = 0,
+    program: str | None = None,
+) -> Launch:
+    """Return a launch of the fake engine, or of a `program` that gets the socket as its word."""
+    socket = str(home / f"engine-{number}.sock")
+    engine = (
+        PYTHON, "-I", "-S", str(FAKE), "serve", str(model), "--uds", socket,
+        "--served-model-name", "smollm2", "--max-model-len", "2048",
+        "--disable-uvicorn-access-log",
+    )  # fmt: skip
+    return Launch(
+        argv=engine if program is None else (PYTHON, "-c", program, socket),
+        environment={
+            "PATH": os.environ["PATH"],
+            "FAKE_VLLM_BOOT_S": str(boot_s),
+            "FAKE_VLLM_TOKENS_PER_S": "0",
+            "FAKE_VLLM_FAULT": fault,
+        },
+        preset="fake-demo",
+        served_name="smollm2",
+        runtime="fake",
+        runtime_id="f" * 64,
+        knobs={},
+        overrides={"fault": fault},
+        python=PYTHON,
+        socket=socket,
+        ready_within_s=LIMIT_S,
+        drain_s=5.0,
+    )
 
 
 async def no_drain(_within_s: float) -> None:
@@ -43,38 +81,15 @@ class Keeping:
     changed: asyncio.Event
 
     def launch(
-        self, *, fault: str = "", boot_s: float = 0.05, number: int = 0, **changes: object
+        self, *, fault: str = "", boot_s: float = 0.05, number: int = 0, **changes: Any
     ) -> Launch:
         """Return a launch of the fake engine; `number` makes another socket."""
-        socket = str(self.home / f"engine-{number}.sock")
-        made = Launch(
-            argv=(
-                PYTHON, "-I", "-S", str(FAKE), "serve", str(self.model), "--uds", socket,
-                "--served-model-name", "smollm2", "--max-model-len", "2048",
-                "--disable-uvicorn-access-log",
-            ),
-            environment={
-                "PATH": os.environ["PATH"],
-                "FAKE_VLLM_BOOT_S": str(boot_s),
-                "FAKE_VLLM_TOKENS_PER_S": "0",
-                "FAKE_VLLM_FAULT": fault,
-            },
-            preset="fake-demo",
-            served_name="smollm2",
-            runtime="fake",
-            runtime_id="f" * 64,
-            knobs={},
-            overrides={"fault": fault},
-            python=PYTHON,
-            socket=socket,
-            ready_within_s=LIMIT_S,
-            drain_s=5.0,
-        )  # fmt: skip
+        made = fake_launch(self.home, self.model, fault=fault, boot_s=boot_s, number=number)
         return dataclasses.replace(made, **changes)
 
     def program(self, code: str) -> Launch:
         """Return a launch of any program in the engine's place."""
-        return self.launch(argv=(PYTHON, "-c", code))
+        return fake_launch(self.home, self.model, program=code)
 
     @property
     def states(self) -> list[EngineState]:
