@@ -157,7 +157,7 @@ def _sole_run(tree: Path, journal: Path) -> Iterator[Path]:
                 )
             yield root
     except OSError as error:
-        raise from_os_error(error, Path(error.filename or tree)) from error
+        raise from_os_error(error, Path(error.filename2 or error.filename or tree)) from error
 
 
 def _differs(root: Path, change: Change) -> bool:

@@ -24,7 +24,7 @@ from studio.runtimes.patching.model import (
 )
 from studio.runtimes.patching.names import inside, strip_components
 from studio.runtimes.patching.overlay import Overlay
-from studio.runtimes.patching.report import rejection_of
+from studio.runtimes.patching.report import rejections_of
 from studio.runtimes.patching.reverse import reversed_patch
 from studio.runtimes.patching.transform import Transformed, transform
 
@@ -121,13 +121,19 @@ def _walk(series: Series, read: Read, strip: int, *, applied: int) -> Plan:
         if number >= applied:
             trial = overlay.fork()
             done = _try(trial, patch, strip)
-            if not done.rejections:
+            if not done.failed:
                 state, overlay = PatchState.APPLIED, trial
-            elif _try(overlay.fork(), reversed_patch(patch), strip).rejections:
-                state, rejections = PatchState.REJECTED, done.rejections
+            elif _try(overlay.fork(), reversed_patch(patch), strip).failed:
+                state = PatchState.REJECTED
         patches.append(PatchOutcome(name=patch.name, sha256=patch.sha256, state=state))
-        hunks += _already(patch, strip) if state is PatchState.ALREADY else done.hunks
-        if rejections:
+        if state is PatchState.ALREADY:
+            hunks += _already(patch, strip)
+        for target, result in done.files if state is not PatchState.ALREADY else ():
+            hunks += _outcomes(patch, target, result)
+        if state is PatchState.REJECTED:
+            rejections = tuple(
+                one for target, result in done.failed for one in _rejections(patch, target, result)
+            )
             break  # what follows may stand on this patch
     return Plan(
         patches=tuple(patches),
@@ -142,19 +148,24 @@ def _is_undone(patches: Sequence[Patch], read: Read, strip: int) -> bool:
     """Return whether all `patches` can be taken back, the last one first."""
     overlay = Overlay(read)
     return not any(
-        _try(overlay, reversed_patch(patch), strip).rejections for patch in reversed(patches)
+        _try(overlay, reversed_patch(patch), strip).failed for patch in reversed(patches)
     )
 
 
 class _Done(Record, frozen=True, kw_only=True):
-    hunks: tuple[HunkOutcome, ...] = ()
-    rejections: tuple[Rejection, ...] = ()
+    """What came of each file of a patch."""
+
+    files: tuple[tuple[Target, Transformed], ...] = ()
+
+    @property
+    def failed(self) -> tuple[tuple[Target, Transformed], ...]:
+        """The files that could not be changed."""
+        return tuple((target, result) for target, result in self.files if not result.is_done)
 
 
 def _try(overlay: Overlay, patch: Patch, strip: int) -> _Done:
-    """Apply one patch to `overlay` and tell of every hunk."""
-    hunks: list[HunkOutcome] = []
-    rejections: list[Rejection] = []
+    """Apply one patch to `overlay`."""
+    files: list[tuple[Target, Transformed]] = []
     for diff in patch.diffs:
         targets = _targets(patch, diff, strip)
         # A file that this diff moves away or deletes leaves its name free for another one.
@@ -165,10 +176,9 @@ def _try(overlay: Overlay, patch: Patch, strip: int) -> _Done:
         )
         for target in targets:
             result = transform(overlay, target.change, target.old, target.new, vacated)
-            hunks += _outcomes(patch, target, result)
-            rejections += _rejections(patch, target, result)
+            files.append((target, result))
         overlay.settle()
-    return _Done(hunks=tuple(hunks), rejections=tuple(rejections))
+    return _Done(files=tuple(files))
 
 
 def _outcomes(patch: Patch, target: Target, result: Transformed) -> list[HunkOutcome]:
@@ -248,8 +258,4 @@ def _rejections(patch: Patch, target: Target, result: Transformed) -> list[Rejec
                 reason=result.refusal,
             )
         ]
-    return [
-        rejection_of(patch.name, file, result.before, place, len(hunks))
-        for place in result.placements
-        if place.line is None
-    ]
+    return list(rejections_of(patch.name, file, result.before, result.placements))

@@ -6,8 +6,10 @@ context before than after that was cut at the first line fits there only, one wi
 before fits at the end only; a hunk without old lines goes where it says. Hunks never overlap.
 """
 
+import bisect
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 from studio.runtimes.patching.model import ADD, DROP, KEEP, Hunk, Record
 
@@ -39,11 +41,10 @@ class Text:
         """Return whether all of `wanted` stands at `index`."""
         return index >= 0 and self.lines[index : index + len(wanted)] == list(wanted)
 
-    def all_places(self, wanted: Sequence[bytes]) -> list[int]:
-        """Return every index where all of `wanted` stands."""
-        rarest = min(range(len(wanted)), key=lambda at: len(self.places.get(wanted[at], ())))
-        starts = [index - rarest for index in self.places.get(wanted[rarest], ())]
-        return [start for start in starts if self.has(wanted, start)]
+    def rarest(self, wanted: Sequence[bytes]) -> tuple[list[int], int]:
+        """Return where the rarest line of `wanted` stands, and which of `wanted` it is."""
+        at = min(range(len(wanted)), key=lambda one: len(self.places.get(wanted[one], ())))
+        return self.places.get(wanted[at], []), at
 
 
 def locate(text: Text, hunk: Hunk, offset: int, frozen: int) -> int | None:
@@ -61,25 +62,42 @@ def locate(text: Text, hunk: Hunk, offset: int, frozen: int) -> int | None:
         return 1 if frozen <= hunk.prefix and text.has(hunk.old, 0) else None
     if hunk.suffix < hunk.prefix:
         return last if last > frozen and text.has(hunk.old, last - 1) else None
-    return _nearest(text.all_places(hunk.old), guess=guess, last=last, first=frozen + 1)
+    for place in _candidates(text, hunk.old, guess=guess, last=last, first=frozen + 1):
+        if text.has(hunk.old, place - 1):
+            return place
+    return None
 
 
-def _nearest(places: list[int], *, guess: int, last: int, first: int) -> int | None:
-    """Return the place that GNU patch comes to first, searching outward from `guess`.
+def _candidates(
+    text: Text, wanted: Sequence[bytes], *, guess: int, last: int, first: int
+) -> Iterator[int]:
+    """Yield the places where `wanted` may stand, in the order in which GNU patch looks.
 
-    Its search counts a distance up from `start` and looks at that distance below and then above.
-    Where `guess` lies above `first` the count starts below zero, so that it passes the lines
-    between; a place found there may overlap the hunk before, which is then a reject.
+    Its search counts a distance up and looks at that distance below and then above. Where `guess`
+    lies above `first` the count starts below zero: it passes the lines between from as far above
+    `guess` as `first` lies below, with `first` itself looked at second. What it finds there may
+    overlap the hunk before, which is then a reject.
     """
-    below, above = last - guess, guess - first
-    start = guess - last if below < 0 else min(above, 0)
-    best: tuple[tuple[int, int], int] | None = None
-    for place in places:
-        distance = place + 1 - guess
-        for step, side, limit in ((distance, 0, below), (-distance, 1, above)):
-            if start <= step <= limit and (best is None or (step, side) < best[0]):
-                best = (step, side), place + 1
-    return None if best is None else best[1]
+    indexes, at = text.rarest(wanted)
+    if guess < first:
+        lowest = 2 * guess - first
+        yield from (lowest, first)
+        start = bisect.bisect_left(indexes, lowest - 1 + at)
+        yield from (index - at + 1 for index in itertools.islice(indexes, start, None))
+        return
+    down = bisect.bisect_left(indexes, guess - 1 + at)
+    up = down - 1
+    while True:
+        below = indexes[down] - at + 1 if down < len(indexes) else last + 1
+        above = indexes[up] - at + 1 if up >= 0 else first - 1
+        if below <= last and (above < first or below - guess <= guess - above):
+            yield below
+            down += 1
+        elif above >= first:
+            yield above
+            up -= 1
+        else:
+            return
 
 
 class Placement(Record, frozen=True, kw_only=True):

@@ -12,6 +12,8 @@ from studio.runtimes.patching.reverse import reversed_hunk
 MOST_CHARACTERS = 160
 MOST_DIFFERENCES = 6
 MOST_EVIDENCE = 40
+MOST_EXPLAINED = 20
+MOST_COMPARED = 400
 _COMMON = 200
 """A line that stands in more places than this says nothing about where a hunk belongs."""
 
@@ -32,40 +34,53 @@ def shown(line: bytes) -> str:
     return f"`{text}`{ending}"
 
 
-def rejection_of(patch: str, file: str, before: bytes, place: Placement, hunks: int) -> Rejection:
-    """Return the rejection of a hunk that was to change `before`."""
-    hunk = place.hunk
+def rejections_of(
+    patch: str, file: str, before: bytes, placements: Sequence[Placement]
+) -> tuple[Rejection, ...]:
+    """Return the rejections of the hunks that did not fit into `before`."""
     text = Text(before)
-    done = locate(text, reversed_hunk(hunk), place.offset + hunk.old_first - hunk.new_first, 0)
-    reason, evidence = _differences(text, hunk, place)
-    if hunk.new and done is not None:
-        reason = f"its change seems to be in the file already, at line {done}"
-    return Rejection(
-        patch=patch,
-        file=file,
-        hunk=hunk.number,
-        hunks=hunks,
-        header=hunk.header,
-        reason=reason,
-        evidence=evidence,
-    )
+    rejected = [place for place in placements if place.line is None]
+    rejections = []
+    for number, place in enumerate(rejected):
+        hunk = place.hunk
+        reason = "its lines are not in the file"
+        evidence: tuple[str, ...] = ()
+        if number < MOST_EXPLAINED:
+            reason, evidence = _differences(text, hunk, place)
+        rejections.append(
+            Rejection(
+                patch=patch,
+                file=file,
+                hunk=hunk.number,
+                hunks=len(placements),
+                header=hunk.header,
+                reason=reason,
+                evidence=evidence,
+            )
+        )
+    return tuple(rejections)
 
 
 def _differences(text: Text, hunk: Hunk, place: Placement) -> tuple[str, tuple[str, ...]]:
     """Return why and how the file differs from what the hunk expects, where it is most like it."""
+    shift = hunk.old_first - hunk.new_first
+    done = locate(text, reversed_hunk(hunk), place.offset + shift, 0) if hunk.new else None
+    if done is not None:
+        return f"its change seems to be in the file already, at line {done}", ()
     guess = hunk.old_first - 1 + place.offset
     start = max(0, _likeliest(text, hunk.old, guess))
-    found = text.lines[start : start + len(hunk.old)]
+    old = list(hunk.old[:MOST_COMPARED])
+    found = text.lines[start : start + len(old)]
     if not text.lines:
         return "the file is empty", ()
-    if found == list(hunk.old):
+    if text.has(hunk.old, start):
         return _misplaced(text, hunk, place, start), ()
     evidence: list[str] = []
-    matcher = difflib.SequenceMatcher(None, hunk.old, found, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old, found, autojunk=False)
     for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if tag != "equal":
             line = start + new_from + 1
-            evidence += [f"line {line}: expected {shown(one)}" for one in hunk.old[old_from:old_to]]
+            evidence += [f"line {line}: expected {shown(one)}" for one in old[old_from:old_to]]
             evidence += [
                 f"line {start + at + 1}: found {shown(found[at])}" for at in range(new_from, new_to)
             ]
@@ -73,7 +88,7 @@ def _differences(text: Text, hunk: Hunk, place: Placement) -> tuple[str, tuple[s
         left = len(evidence) - 2 * MOST_DIFFERENCES
         evidence = [*evidence[: 2 * MOST_DIFFERENCES], f"and {left} more lines"]
     reason = f"the lines at {start + 1} are not what the patch expects"
-    if [_bare(one) for one in hunk.old] == [_bare(one) for one in found]:
+    if [_bare(one) for one in old] == [_bare(one) for one in found]:
         reason = "the file has other line ends than the patch"
     return reason, tuple(evidence)
 

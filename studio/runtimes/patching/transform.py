@@ -17,6 +17,11 @@ class Transformed(Record, frozen=True, kw_only=True):
     before: bytes = b""
     refusal: str | None = None
 
+    @property
+    def is_done(self) -> bool:
+        """Return whether the file was changed."""
+        return self.refusal is None and all(one.line is not None for one in self.placements)
+
 
 def transform(
     overlay: Overlay,
