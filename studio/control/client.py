@@ -6,6 +6,7 @@ that this module neither starts processes nor reads files.
 
 from collections.abc import AsyncGenerator
 from typing import TypeVar
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -20,7 +21,7 @@ from studio.domain.control import (
     UpRequest,
     UpResult,
 )
-from studio.domain.errors import ErrorInfo, ServiceUnreachable, from_info
+from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
 from studio.domain.metrics import LogLine, Tick
 
@@ -29,6 +30,7 @@ T = TypeVar("T")
 PREFIX = "/control/v1"
 _QUICK_S = 15.0
 _EVENT_PREFIX = b"data: "
+_EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class ControlClient:
@@ -108,7 +110,9 @@ class ControlClient:
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Make a key useless from now on."""
-        return await self._call("POST", f"/keys/{key_id}/revoke", KeyInfo)
+        # One part of the path, whatever it holds: dots would be taken for a way up.
+        part = quote(key_id, safe="").replace(".", "%2E")
+        return await self._call("POST", f"/keys/{part}/revoke", KeyInfo)
 
     async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.
@@ -128,8 +132,8 @@ class ControlClient:
                     *whole, pending = (pending + chunk).split(b"\n\n")
                     for block in whole:
                         if block.startswith(_EVENT_PREFIX):
-                            yield msgspec.json.decode(block[len(_EVENT_PREFIX) :], type=Event)
-        except httpx.TransportError as error:
+                            yield _decoded(block[len(_EVENT_PREFIX) :], _EVENTS)
+        except httpx.RequestError as error:
             raise _unreachable(error) from error
 
     async def _call(
@@ -150,25 +154,36 @@ class ControlClient:
                 headers={"Content-Type": "application/json"} if body is not None else None,
                 timeout=timeout,
             )
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise _unreachable(error) from error
         if response.is_error:
             raise _error(response)
-        return msgspec.json.decode(response.content, type=kind)
+        return _decoded(response.content, msgspec.json.Decoder(kind))
 
 
-def _error(response: httpx.Response) -> Exception:
+def _decoded(raw: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _not_understood(f"cannot be understood: {error}") from error
+
+
+def _error(response: httpx.Response) -> StudioError:
     try:
         return from_info(msgspec.json.decode(response.content, type=ErrorInfo))
-    except msgspec.DecodeError:
-        return ServiceUnreachable(
-            "service-answer-unknown",
-            f"The service answered with status {response.status_code} and no reason.",
-            hint="Check that both are of the same version: `weir status`.",
-        )
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _not_understood(f"has status {response.status_code} and no reason")
 
 
-def _unreachable(error: httpx.TransportError) -> ServiceUnreachable:
+def _not_understood(what: str) -> ServiceUnreachable:
+    return ServiceUnreachable(
+        "service-answer-unknown",
+        f"The service's answer {what}.",
+        hint="It may be of another version: end it with `weir down`, then run `weir up` again.",
+    )
+
+
+def _unreachable(error: httpx.RequestError) -> ServiceUnreachable:
     return ServiceUnreachable(
         "service-unreachable",
         f"The service does not answer: {str(error) or type(error).__name__}.",
