@@ -14,7 +14,7 @@ LINES = st.sampled_from(
         b"a\n",
         b"b\n",
         b"    return x\n",
-        b"caf\xe9 \xff\xfe\n",
+        b"\xe9\xff\xfe\n",
         b"d\r\n",
         b"\x0c\n",
         b"-- e\n",
