@@ -16,7 +16,7 @@ import signal
 import sys
 from pathlib import Path
 
-from studio.domain.errors import StudioError
+from studio.domain.errors import HostLacks, StudioError
 from studio.runtimes.patching.apply import apply, recover
 from studio.runtimes.patching.digest import tree_digest
 from studio.runtimes.patching.parse import parse_series
@@ -24,7 +24,7 @@ from tests.runtimes.patching.gnu import read_tree
 from tests.runtimes.patching.trees import FEATURES, feature_tree, make_tree
 
 UNSTOPPED, APPLIED, REFUSED, UNEXPECTED = 0, 10, 11, 12
-"""Exit status: not stopped; applied in spite of it; refused as a full disk; anything else."""
+"""Exit status: not stopped; applied in spite of it; refused for what the host lacks; anything else."""
 
 _CALLS = ("open", "os.", "shutil.")
 
@@ -59,7 +59,7 @@ def run(number: int, mode: str, tree: Path, journal: Path) -> int:
         apply(series, tree, journal=journal)
         status = UNSTOPPED if left[0] else APPLIED
     except StudioError as error:
-        status = REFUSED if error.code == "disk-full" else UNEXPECTED
+        status = REFUSED if isinstance(error, HostLacks) else UNEXPECTED
     finally:
         os._exit(status)
 
