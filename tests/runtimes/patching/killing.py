@@ -24,7 +24,7 @@ from tests.runtimes.patching.gnu import read_tree
 from tests.runtimes.patching.trees import FEATURES, feature_tree, make_tree
 
 UNSTOPPED, APPLIED, REFUSED, UNEXPECTED = 0, 10, 11, 12
-"""Exit status: not stopped; applied in spite of it; refused for what the host lacks; anything else."""
+"""Exit status: not stopped; applied in spite of it; refused as the host lacks something; else."""
 
 _CALLS = ("open", "os.", "shutil.")
 
