@@ -9,7 +9,7 @@ from pathlib import Path
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
 from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
-from studio.domain.errors import HostLacks, NeedsConsent, NotFound
+from studio.domain.errors import BadInput, HostLacks, NeedsConsent, NotFound
 from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
@@ -70,8 +70,9 @@ class Up:
         """Return what `request` asks for on this host, checked as far as can be without a network.
 
         Raises: NotFound (`preset-unknown`, `runtime-unknown`), HostLacks (`preset-does-not-fit`,
-        `no-preset-fits`), BadInput (`knob-unknown`, `knob-value`, `gpu-unknown`).
+        `no-preset-fits`), BadInput (`knob-unknown`, `knob-value`, `gpu-unknown`, `port-invalid`).
         """
+        _check_port(self._settings.now.port if request.port is None else request.port)
         host = await self._host()
         gpus = request.gpus if request.gpus is not None else self._settings.now.gpus
         _check_gpus(host, request.gpus)
@@ -223,6 +224,15 @@ def describe(engine: EngineSnapshot) -> str:
         f"{engine.preset} on {engine.runtime} {engine.runtime_id}: "
         f"pool {tokens_text(engine.pool_tokens)}, boot {duration_text(engine.boot_s)}"
     )
+
+
+def _check_port(port: int) -> None:
+    if not 0 < port < 1 << 16:
+        raise BadInput(
+            "port-invalid",
+            f"There is no port {port}; ports go from 1 to 65,535.",
+            hint="Choose one with `weir up --port 18020`.",
+        )
 
 
 def _check_gpus(host: HostSnapshot, gpus: tuple[int, ...] | None) -> None:

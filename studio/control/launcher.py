@@ -93,8 +93,8 @@ class InProcess(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer one call."""
         body = await request.aread()
-        query = request.url.query.decode("ascii")
-        status, answer = await self._router.answer(request.method, request.url.path, query, body)
+        path, _, query = request.url.raw_path.decode("ascii").partition("?")
+        status, answer = await self._router.answer(request.method, path, query, body)
         return httpx.Response(status, content=answer)
 
 

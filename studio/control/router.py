@@ -6,7 +6,7 @@ The server (HTTP) and the offline client (in-process) stand on this one table.
 import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 import msgspec
 
@@ -25,6 +25,7 @@ T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
 _MOST_LINES = 20_000
 _MOST_SECONDS = 3_600
+_BAD_INPUT = {"method-not-allowed": 405, "body-too-large": 413}
 
 Query = dict[str, list[str]]
 Call = Callable[[Query, bytes, tuple[str, ...]], Awaitable[object]]
@@ -49,11 +50,14 @@ class Router:
             ("GET", re.compile(r"/history"), self._history),
             ("GET", re.compile(r"/keys"), self._keys),
             ("POST", re.compile(r"/keys"), self._create_key),
-            ("POST", re.compile(r"/keys/([\w-]{1,64})/revoke"), self._revoke_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/revoke"), self._revoke_key),
         ]
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
-        """Return status and JSON body; every `StudioError` becomes an answer too."""
+        """Return status and JSON body; every `StudioError` becomes an answer too.
+
+        `path` is as it was sent, percent-encoding included.
+        """
         try:
             result = await self._find(method, path, query, body)
         except StudioError as error:
@@ -113,7 +117,7 @@ class Router:
         return await self._studio.create_key(_read(body, KeyRequest))
 
     async def _revoke_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
-        return await self._studio.revoke_key(parts[0])
+        return await self._studio.revoke_key(unquote(parts[0]))
 
 
 def http_status(error: StudioError) -> int:
@@ -122,7 +126,7 @@ def http_status(error: StudioError) -> int:
         case NotFound():
             return 404
         case BadInput():
-            return 405 if error.code == "method-not-allowed" else 400
+            return _BAD_INPUT.get(error.code, 400)
         case Busy() | EngineNotReady():
             return 409
         case _:

@@ -23,6 +23,9 @@ INHERITED = (
 """What an engine may see of the person's environment. A Conda, a PYTHONPATH or an LD_PRELOAD of
 theirs must not reach it: engines that worked yesterday break on those."""
 
+_TEXT_LIMIT_BYTES = 120_000
+"""Linux takes 131,071 bytes for one argument or variable."""
+_SHOWN_LENGTH = 100
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _YES = {"1": True, "true": True, "yes": True, "on": True}
 _NO = {"0": False, "false": False, "no": False, "off": False}
@@ -156,10 +159,15 @@ def _read(preset: Preset, name: str, knob: Knob, text: str) -> KnobValue:
     if value is None:
         raise BadInput(
             "knob-value",
-            f"`{name}` of the preset `{preset.id}` should be {expected}, found `{text}`.",
+            f"`{name}` of the preset `{preset.id}` should be {expected}, found `{_shown(text)}`.",
             hint=knob.meaning,
         )
     return value
+
+
+def _shown(text: str) -> str:
+    """Return `text`, cut where nobody reads on."""
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
 
 
 def _parse(knob: Knob, text: str) -> tuple[KnobValue | None, str]:
@@ -168,7 +176,8 @@ def _parse(knob: Knob, text: str) -> tuple[KnobValue | None, str]:
         return None, "one of " + ", ".join(knob.choices)
     match knob.kind:
         case KnobKind.STR:
-            return text, "text"
+            is_fit = "\0" not in text and len(text.encode()) <= _TEXT_LIMIT_BYTES
+            return (text if is_fit else None), "text that fits a command line"
         case KnobKind.BOOL:
             return {**_YES, **_NO}.get(text.lower()), "`true` or `false`"
         case KnobKind.INT:
