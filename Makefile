@@ -14,7 +14,7 @@ export LC_ALL := C.UTF-8
 # What Qt's offscreen and xcb platforms load, and a screen for them.
 APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
-       xvfb xauth
+       xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-up \
         bench-idle bench-window lock screenshots clean apt dev

@@ -179,6 +179,31 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     min_compute_capability: str | None = None
 
 
+class UpstreamSeries(Document, frozen=True, kw_only=True):
+    """A patch series kept by another project: fetched at a pinned commit, never stored here."""
+
+    repository: str
+    """Its address, `https://…`."""
+    commit: str | None = None
+    """40 hex digits; None: not pinned yet, so the runtime cannot be installed."""
+    path: str
+    """The folder of the series inside the repository."""
+    order: tuple[str, ...] = ()
+    """File names in the order of application; empty: by name."""
+
+
+class PatchSet(Document, frozen=True, kw_only=True):
+    """An ordered series of patches, applied to the installed packages at fuzz 0, all or none."""
+
+    title: str
+    tree: str = ""
+    """Folder inside site-packages that the patches' paths are relative to."""
+    strip: int = 1
+    files: tuple[str, ...] = ()
+    """Ours: names under `patches/` beside runtime.toml, in order."""
+    upstream: UpstreamSeries | None = None
+
+
 class Probe(Document, frozen=True, kw_only=True):
     """What the finished interpreter must be able to say about itself."""
 
@@ -204,6 +229,7 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     needs: RuntimeNeeds
     interpreter: Interpreter
     packages: Packages | None = None
+    patches: tuple[PatchSet, ...] = ()
     probe: Probe = Probe()
     serve: Serve
 

@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # people's machines keep bytecode
     if options.home is not None:
         environment["WEIR_HOME"] = str(options.home)
     warm = up(environment)  # the first run fills caches and shows the command
