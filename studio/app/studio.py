@@ -124,9 +124,10 @@ class Studio:
             parts.log.close()
 
     async def end(self, reason: str) -> None:
-        """Announce the end and stop the engine; `run` may be cancelled afterwards."""
+        """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
         await self.stop()
+        self.bus.close()
 
     async def _flush_log(self) -> None:
         while True:
