@@ -15,6 +15,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
 from studio.domain.server import EngineSnapshot
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
+from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
 from studio.presets import choose
@@ -141,11 +142,17 @@ class Up:
     def render(
         self, choice: Choice, runtime: InstalledRuntime, folder: Path, model: Path
     ) -> Launch:
-        """Return the launch of `choice`. The socket's name is new each time."""
+        """Return the launch of `choice`. The socket's name is new each time.
+
+        Raises: HostLacks (`not-writable`, `disk-full`).
+        """
         sockets = self._paths.sockets
-        sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
         cache = self._paths.cache / "engine"
-        cache.mkdir(parents=True, exist_ok=True)
+        try:
+            make_private(sockets, must_be_own=sockets != self._paths.service)
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, Path(error.filename or cache)) from error
         return command.render(
             choice.preset,
             choice.recipe,

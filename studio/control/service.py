@@ -4,6 +4,7 @@ It ends by signal, by `weir down`, or when the terminal that it was started for 
 """
 
 import asyncio
+import contextlib
 import logging
 import logging.handlers
 import os
@@ -158,6 +159,9 @@ class _Service:
         finally:
             for path in (address_file(self._paths), token_file(self._paths)):
                 path.unlink(missing_ok=True)
+            if self._paths.sockets != self._paths.service:
+                with contextlib.suppress(OSError):
+                    self._paths.sockets.rmdir()
 
     def _announce(self, port: int, token: str) -> None:
         files.write_atomic(token_file(self._paths), token.encode(), mode=0o600)
