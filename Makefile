@@ -134,7 +134,7 @@ bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
 
 bench-window: dev ## First paint and idle figures of the window
-	$(BIN)/python -m tests.bench.bench_window $(ARGS)
+	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 
 # --- Keeping up ---------------------------------------------------------------------------
 
