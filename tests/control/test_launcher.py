@@ -20,7 +20,7 @@ from studio.control.router import Router
 from studio.domain.errors import HostLacks, NotFound, ServiceUnreachable, StudioError
 from studio.host import files
 from studio.host.paths import Paths
-from tests.control.talk import fake_paths
+from tests.app.running import fake_paths
 from tests.fakes.waiting import gone, until, until_async
 from tests.fakes.weir import free_port
 
