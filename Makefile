@@ -62,7 +62,8 @@ $(VENV)/.stamp-deps: requirements.lock pyproject.toml
 	  echo 'Setting up .venv: about 150 MB to download, once.'; \
 	  $$found -m venv --clear $(VENV); \
 	fi; \
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
+	$(BIN)/python -m pip install --disable-pip-version-check $$quiet \
 	  --require-hashes -r requirements.lock || { \
 	  echo 'error: Packages of requirements.lock could not be installed; pip says why above.' >&2; \
 	  echo 'hint: Without a network, put the wheels into a folder and set PIP_FIND_LINKS to it.' >&2; \

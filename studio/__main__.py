@@ -31,8 +31,8 @@ class LocalConnector:
         async def nothing() -> None:
             return
 
-        parts = Parts(paths.from_environment())
-        return launcher.in_process(Router(Studio(parts), down=nothing))
+        studio = Studio(Parts(paths.from_environment()))
+        return launcher.in_process(Router(studio, down=nothing), studio.close)
 
     def service_run(self, *, until_released: bool) -> int:
         """Be the service until told to end."""

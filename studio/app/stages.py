@@ -48,6 +48,8 @@ class Stages:
         last = self._now.get(stage)
         title = last.title if last else _TITLES[stage]
         done, total, unit = (last.done, last.total, last.unit) if last else (None, None, None)
+        if unit == "s":  # a forecast of seconds says nothing once it is over
+            done = total = unit = None
         self.report(
             StageProgress(
                 stage=stage,

@@ -91,6 +91,7 @@ class Studio:
         self._stages = Stages(self.bus.publish)
         self._started_at = time.time()
         self._job: _Job | None = None
+        self._is_open = False
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self._up = Up(
@@ -108,8 +109,16 @@ class Studio:
     # -- life ------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Read what is kept between runs. Raises: Damaged, HostLacks."""
-        await self._parts.keys.open()
+        """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
+        if not self._is_open:
+            await self._parts.keys.open()
+            self._is_open = True
+
+    async def close(self) -> None:
+        """Write what is still in memory; for a facade that was never run."""
+        if self._is_open:
+            self._is_open = False
+            await self._parts.keys.close()
 
     async def run(self) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
@@ -122,7 +131,7 @@ class Studio:
         finally:
             self.bus.close()
             await parts.gateway.close()
-            await parts.keys.close()
+            await self.close()
             parts.log.close()
 
     async def end(self, reason: str) -> None:
@@ -187,8 +196,10 @@ class Studio:
                 "Say which preset to switch to.",
                 hint="`weir presets` lists them.",
             )
-        self._up.require(await self._up.choose(request), request)
-        await self.stop()
+        choice = await self._up.choose(request)
+        self._up.require(choice, request)
+        if not self._serves(choice):
+            await self.stop()
         return await self.up(request)
 
     async def restart(self) -> UpResult:
@@ -212,6 +223,7 @@ class Studio:
         return self.status()
 
     async def _carry_out(self, request: UpRequest) -> UpResult:
+        self._up.check_words(request)  # a typing mistake is no failure of a stage
         self._stages.clear()
         self._stages.begin(Stage.DETECT)
         choice = await self._up.choose(request)
@@ -222,12 +234,11 @@ class Studio:
         engine = self._parts.supervisor.snapshot()
         if engine.state is not EngineState.READY:
             return None
-        is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
-        if not is_same:
+        if not self._serves(choice):
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
-                hint=f"Replace it: `weir switch {choice.preset.id}`.",
+                hint=f"Replace it: `{_switch_command(choice)}`.",
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
@@ -240,6 +251,12 @@ class Studio:
             boot_s=engine.boot_s,
             already_running=True,
         )
+
+    def _serves(self, choice: Choice) -> bool:
+        """Tell whether just this is being served now."""
+        engine = self._parts.supervisor.snapshot()
+        is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
+        return engine.state is EngineState.READY and is_same
 
     async def open_gateway(self, port: int, take_next: bool) -> str:
         """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
@@ -353,18 +370,21 @@ class Studio:
 
     # -- keys ------------------------------------------------------------------------------
 
-    def keys(self) -> list[KeyInfo]:
+    async def keys(self) -> list[KeyInfo]:
         """Return every key with its usage."""
+        await self.open()
         return self._parts.keys.list()
 
     async def create_key(self, request: KeyRequest) -> NewKey:
         """Make a key."""
+        await self.open()
         made = await self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
         self.bus.publish(KeysChanged())
         return made
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Make a key useless."""
+        await self.open()
         info = await self._parts.keys.revoke(key_id)
         self.bus.publish(KeysChanged())
         return info
@@ -431,6 +451,12 @@ async def _free_port(port: int, take_next: bool) -> int:
             raise
         return free
     return port
+
+
+def _switch_command(choice: Choice) -> str:
+    """Return what to type to replace what runs by `choice`."""
+    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
+    return " ".join(["weir switch", choice.preset.id, *words])
 
 
 def _machine_in_words(host: HostSnapshot) -> str:

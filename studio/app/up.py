@@ -100,6 +100,14 @@ class Up:
             gpus=gpus if preset.needs.gpus or recipe.needs.gpu else None,
         )  # fmt: skip
 
+    def check_words(self, request: UpRequest) -> None:
+        """Refuse an unknown preset, knob or value before anything is looked at.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`knob-unknown`, `knob-value`).
+        """
+        if request.preset is not None:
+            command.read_overrides(self._presets.get(request.preset), request.overrides)
+
     def _pick(self, request: UpRequest, host: HostSnapshot, gpus: tuple[int, ...] | None) -> Preset:
         if request.preset is not None:
             return self._presets.get(request.preset)

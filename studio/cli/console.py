@@ -10,6 +10,7 @@ import contextlib
 import errno
 import io
 import os
+import select
 import sys
 from collections.abc import Mapping
 from typing import TextIO
@@ -43,6 +44,14 @@ _CONTROLS = {code: "" for code in (*range(32), *range(127, 160)) if chr(code) no
 def plain(text: str) -> str:
     """Return `text` without control characters, which could move a terminal's cursor."""
     return text.translate(_CONTROLS)
+
+
+def _is_hung_up(descriptor: int) -> bool:
+    if not hasattr(select, "poll"):
+        return False
+    watch = select.poll()
+    watch.register(descriptor, 0)
+    return any(flags & (select.POLLHUP | select.POLLERR) for _, flags in watch.poll(0))
 
 
 class OutputClosed(Exception):
@@ -93,6 +102,13 @@ class Console:
                 columns = os.get_terminal_size(stream.fileno()).columns
                 return max(40, columns or _READABLE_WIDTH)
         return _READABLE_WIDTH
+
+    def has_hung_up(self) -> bool:
+        """Tell whether the terminal that was there at the start is gone."""
+        if self.err_is_terminal:
+            with contextlib.suppress(OSError, ValueError):
+                return _is_hung_up(self._err.fileno())
+        return False
 
     def say(self, text: str) -> None:
         """Write `text` as the command's answer (beside the JSON, when there is one)."""

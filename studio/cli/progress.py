@@ -111,9 +111,10 @@ def _grid(stages: list[StageProgress], width: int) -> "Table":
     grid.add_column(width=rest, no_wrap=True, overflow="ellipsis")
     for one in stages:
         share = render.stage_share(one)
-        text = plain(render.stage_words(one))
+        doing = plain(render.stage_doing(one))
+        text = plain(render.stage_words(one, has_note=doing != one.note))
         grid.add_row(
-            Text(plain(render.stage_title(one))),
+            Text(doing),
             ProgressBar(
                 total=1.0,
                 completed=share or 0.0,

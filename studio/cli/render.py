@@ -43,6 +43,13 @@ def stage_title(progress: StageProgress) -> str:
     return progress.title or words.STAGES[progress.stage]
 
 
+def stage_doing(progress: StageProgress) -> str:
+    """Return what a stage does right now, else what it is called; for a narrow column."""
+    if progress.state is StageState.RUNNING and progress.stage is not Stage.BOOT and progress.note:
+        return progress.note
+    return stage_title(progress)
+
+
 def amount_text(value: float | None, unit: str | None) -> str:
     """Return an amount in the unit that a stage counts in."""
     match unit:
@@ -79,9 +86,9 @@ def stage_share(progress: StageProgress) -> float | None:
     return min(1.0, max(0.0, progress.done / progress.total))
 
 
-def stage_words(progress: StageProgress) -> str:
+def stage_words(progress: StageProgress, *, has_note: bool = True) -> str:
     """Return state, figures and note of a stage; the note of a failure is the error shown below."""
-    note = None if progress.state is StageState.FAILED else progress.note
+    note = progress.note if has_note and progress.state is not StageState.FAILED else None
     if progress.stage is Stage.BOOT and note in _PHASES:
         note = words.PHASES[_PHASES[note]]
     pieces = [words.STAGE_STATES[progress.state], stage_figures(progress), note]

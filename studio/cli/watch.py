@@ -6,9 +6,12 @@ One task in a task group reads the stream; dropping it is what releases a held s
 import asyncio
 import contextlib
 import dataclasses
+import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, assert_never
+
+import msgspec
 
 from studio.cli import render, words
 from studio.cli.console import Console
@@ -36,6 +39,7 @@ _OPENED_WITHIN_S = 10.0
 """The service sends its present state at once; past this, the stream is of no help anyway."""
 _FINISHED_WITHIN_S = 0.5
 """Answer and events travel on two connections; a missing last event must not hold up the answer."""
+_TERMINAL_S = 1.0
 _LINE_EVERY_S = 10.0
 """Where the live line cannot replace itself, one is enough in this time."""
 
@@ -55,7 +59,7 @@ class Watch:
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self.opened = asyncio.Event()
         self._finished = asyncio.Event()
-        self._console = console
+        self.console = console
         self._clock = clock
         self._stages = stages_for(console)
         self._early: list[StageProgress] = []
@@ -87,7 +91,7 @@ class Watch:
             case EngineChanged():
                 self._engine_changed(event.engine)
             case Ticked():
-                self._tick = event.tick
+                self._tick = self._with_last_ttft(event.tick)
                 self._show_live()
             case UpFinished():
                 self._finished.set()
@@ -95,6 +99,13 @@ class Watch:
                 pass
             case _:
                 assert_never(event)
+
+    def _with_last_ttft(self, tick: Tick) -> Tick:
+        """Keep the newest TTFT on show: most seconds have no first token in them."""
+        last = self._tick
+        if tick.ttft_s is None and tick.running is not None and last is not None:
+            return msgspec.structs.replace(tick, ttft_s=last.ttft_s)
+        return tick
 
     def expect_finish(self) -> None:
         """Forget that an earlier `up` finished; call before each new one."""
@@ -140,14 +151,25 @@ class Watch:
             return
         if self._tick is None and self._engine.state is EngineState.READY:
             return  # nothing is known yet; the first tick is at most a second away
-        text = render.live_line(self._engine, self._tick, self._console.width)
-        if self._console.err_is_terminal:
-            self._console.live(text)
+        text = render.live_line(self._engine, self._tick, self.console.width)
+        if self.console.err_is_terminal:
+            self.console.live(text)
             return
         now = self._clock()
         if self._told is None or (text != self._told[1] and now - self._told[0] >= _LINE_EVERY_S):
             self._told = (now, text)
-            self._console.note(text)
+            self.console.note(text)
+
+
+async def _end_with(console: Console) -> None:
+    """End as a shell would end us when the terminal is gone.
+
+    The kernel tells only the session's leader, which may be a `make` that passes nothing on.
+    """
+    while True:
+        await asyncio.sleep(_TERMINAL_S)
+        if console.has_hung_up():
+            signal.raise_signal(signal.SIGHUP)
 
 
 def _died() -> EngineFailed:
@@ -165,6 +187,7 @@ async def watching(
     try:
         async with asyncio.TaskGroup() as group:
             stream = group.create_task(watch.follow(client, hold=hold))
+            terminal = group.create_task(_end_with(watch.console))
             try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_OPENED_WITHIN_S):
@@ -173,6 +196,7 @@ async def watching(
             finally:
                 watch.pause()
                 stream.cancel()
+                terminal.cancel()
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
 

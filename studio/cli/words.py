@@ -199,7 +199,7 @@ def ask_consent(message: str, download: str | None, disk: str | None) -> str:
 def ask_port(port: str, owner: str | None, free_port: int) -> str:
     """Offer the next free port."""
     holder = owner or "another program"
-    return f"Port {port} is taken by {holder}. Use port {free_port} from now on? [Y/n] "
+    return f"Port {port} is taken by {holder}. Use {free_port} from now on? [Y/n] "
 
 
 YES_WORDS = ("y", "yes")
@@ -391,7 +391,7 @@ def restarts_piece(count: int) -> str:
 
 # Other commands
 
-ENGINE_STOPPED = "The engine is stopped. The service keeps running; `weir down` ends it."
+ENGINE_STOPPED = "The engine is stopped. `weir down` ends the service too."
 NOTHING_RUNS = "Nothing is running."
 DOWN_DONE = "Engine and service have ended."
 NO_LINES = "The log has no such lines."

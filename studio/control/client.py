@@ -195,6 +195,7 @@ def _not_understood(what: str) -> ServiceUnreachable:
 def _unreachable(error: httpx.RequestError) -> ServiceUnreachable:
     return ServiceUnreachable(
         "service-unreachable",
-        f"The service does not answer: {str(error) or type(error).__name__}.",
+        "The service does not answer, or has gone away.",
+        evidence=(str(error) or type(error).__name__,),
         hint="Start it with `weir up`, or look at its log in the Studio's folder.",
     )

@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
@@ -96,8 +97,9 @@ def _tail(log: Path) -> list[str]:
 class InProcess(httpx.AsyncBaseTransport):
     """Carries a client's calls to a router in this process, for commands that need no service."""
 
-    def __init__(self, router: Router) -> None:
+    def __init__(self, router: Router, close: Callable[[], Awaitable[None]]) -> None:
         self._router = router
+        self._close = close
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer one call."""
@@ -106,7 +108,11 @@ class InProcess(httpx.AsyncBaseTransport):
         status, answer = await self._router.answer(request.method, path, query, body)
         return httpx.Response(status, content=answer)
 
+    async def aclose(self) -> None:
+        """Write what the calls left in memory."""
+        await self._close()
 
-def in_process(router: Router) -> ControlClient:
-    """Return a client that talks to `router` without a service."""
-    return ControlClient("http://in-process", "", transport=InProcess(router))
+
+def in_process(router: Router, close: Callable[[], Awaitable[None]]) -> ControlClient:
+    """Return a client that talks to `router` without a service; `close` ends what it opened."""
+    return ControlClient("http://in-process", "", transport=InProcess(router, close))

@@ -115,7 +115,7 @@ class Router:
         return self._studio.history(_number(query, "seconds", 300, most=_MOST_SECONDS) or 0)
 
     async def _keys(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
-        return self._studio.keys()
+        return await self._studio.keys()
 
     async def _create_key(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.create_key(_read(body, KeyRequest))

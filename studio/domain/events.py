@@ -13,10 +13,10 @@ class Stage(enum.StrEnum):
     """The stages of `weir up`, in order."""
 
     DETECT = "detect"
+    GATEWAY = "gateway"
     RUNTIME = "runtime"
     MODEL = "model"
     BOOT = "boot"
-    GATEWAY = "gateway"
 
 
 class StageState(enum.StrEnum):

@@ -84,7 +84,7 @@ async def test_an_up_says_where_and_makes_one_key(made: Running) -> None:
     assert second.already_running
     assert second.api_key is None
     assert second.base_url == first.base_url
-    (key,) = made.studio.keys()
+    (key,) = await made.studio.keys()
     assert key.name == "default"
     assert made.studio.status().keys == 1
 
@@ -109,7 +109,7 @@ async def test_the_same_request_at_the_same_time_is_joined(made: Running) -> Non
 
     results = [call.result() for call in calls]
     assert results[0] == results[1] == results[2]
-    assert len(made.studio.keys()) == 1
+    assert len(await made.studio.keys()) == 1
     pids = {event.engine.pid for event in made.of(EngineChanged) if event.engine.pid}
     assert len(pids) == 1
 

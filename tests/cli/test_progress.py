@@ -102,7 +102,7 @@ def test_bars_show_amounts_and_stay_within_80_columns() -> None:
     bars.close()
 
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", screen.getvalue())
-    rows = [row for row in re.split(r"[\r\n]+", shown) if "Install the runtime" in row]
+    rows = [row for row in re.split(r"[\r\n]+", shown) if "Downloading" in row]
     assert "512 B of 1.0 KiB" in rows[-1]
     assert all(len(row) <= 80 for row in rows)
 

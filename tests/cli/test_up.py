@@ -346,7 +346,7 @@ def test_enter_does_not_agree_to_a_large_download() -> None:
 def test_a_taken_port_is_offered_and_kept() -> None:
     """Enter takes the offered port."""
     with Terminal("port", "up", "--detach") as terminal:
-        terminal.expect("Port 18020 is taken by jupyter (process 77). Use port 18021")
+        terminal.expect("Port 18020 is taken by jupyter (process 77). Use 18021")
         terminal.type("\n")
 
         assert terminal.finish() == 0

@@ -279,7 +279,8 @@ async def offline(paths: Paths) -> AsyncIterator[Any]:
     async def nothing() -> None:
         return
 
-    client = launcher.in_process(Router(Studio(Parts(paths)), down=nothing))
+    studio = Studio(Parts(paths))
+    client = launcher.in_process(Router(studio, down=nothing), studio.close)
     yield client
     await client.close()
 

@@ -4,9 +4,12 @@ import asyncio
 import contextlib
 import json
 import os
+import pty
 import signal
 import socket
 import stat
+import sys
+import threading
 from pathlib import Path
 
 import httpx
@@ -243,6 +246,48 @@ def test_a_stop_that_cannot_wait_tells_the_clients_and_does_not_hang(weir: Weir)
     errors = [line for line in rest if "error" in line]
     assert errors, rest
     until(lambda: not weir.engine_pids(), "the engine's end")
+
+
+def test_keys_can_be_managed_while_nothing_runs(weir: Weir) -> None:
+    """Keys lie in a file; no engine is needed to make one."""
+    made = weir.json("keys", "create", "phone")
+    listed = weir.json("keys", "list")
+    revoked = weir.run("keys", "revoke", "phone")
+
+    assert made["key"].startswith("sk-weir-")
+    assert [key["name"] for key in listed] == ["phone"]
+    assert revoked.returncode == 0, revoked.stderr
+    assert weir.json("keys", "list")[0]["revoked_at"] is not None
+
+
+def test_a_lost_terminal_ends_it_also_below_a_leader_that_passes_nothing_on(weir: Weir) -> None:
+    """`make up` as a terminal's own command: make gets the hang-up and waits for its child."""
+    leader = """
+import os, signal, subprocess, sys
+signal.signal(signal.SIGHUP, lambda *_: None)
+subprocess.call([sys.executable, "-m", "studio", "up"])
+"""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-c", leader], dict(weir.environment))
+    reader = threading.Thread(target=_read_all, args=(master,), daemon=True)
+    reader.start()
+    until(lambda: weir.paths.service.joinpath("service.json").exists(), "the service")
+    until(lambda: state(weir) == "ready", "the engine")
+    service = weir.service_pid()
+
+    os.kill(pid, signal.SIGSTOP)  # the leader does nothing more, and the terminal goes
+    os.close(master)
+
+    until(lambda: not weir.engine_pids() and not psutil.pid_exists(service), "the end of all")
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def _read_all(descriptor: int) -> None:
+    with contextlib.suppress(OSError):
+        while os.read(descriptor, 4096):
+            pass
 
 
 def test_an_unknown_preset_changes_nothing(weir: Weir) -> None:

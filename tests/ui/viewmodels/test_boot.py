@@ -1,5 +1,7 @@
 """Stages and the boot's timeline."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
@@ -15,7 +17,12 @@ def only(**fields: object) -> StageView:
     """Return the view of one runtime stage with `fields`."""
     progress = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="Install")
     known = Known(stages=(msgspec.structs.replace(progress, **fields),))
-    return boot_view(known, 0.0).stages[1]
+    return one(boot_view(known, 0.0).stages, Stage.RUNTIME)
+
+
+def one(stages: Sequence[StageView], wanted: Stage) -> StageView:
+    """Return the view of one stage."""
+    return next(view for view in stages if view.stage is wanted)
 
 
 def test_all_five_stages_are_there_from_the_start() -> None:
@@ -105,8 +112,8 @@ def test_the_boot_stage_fills_along_its_forecast() -> None:
     known = Known(stages=(boot,), engine=booting(4, elapsed_s=25.1))
     unknown = Known(stages=(boot,), engine=booting(4, elapsed_s=25.1, expected_s=None))
 
-    assert boot_view(known, 0.0).stages[3].share == pytest.approx(0.5)
-    assert boot_view(unknown, 0.0).stages[3].share is None
+    assert one(boot_view(known, 0.0).stages, Stage.BOOT).share == pytest.approx(0.5)
+    assert one(boot_view(unknown, 0.0).stages, Stage.BOOT).share is None
 
 
 def test_the_phase_says_its_own_share_where_the_engine_does() -> None:

@@ -34,11 +34,11 @@ def test_a_stage_row_reads_as_one_sentence(qtbot: QtBot, look: Look) -> None:
     row = StageRow(look, "stage-runtime")
     qtbot.addWidget(row)
 
-    row.show_stage(boot_view(Known(stages=(RUNNING,)), 0.0).stages[1])
+    row.show_stage(boot_view(Known(stages=(RUNNING,)), 0.0).stages[2])
     assert row.accessibleName() == "Install: Under way, 1.0 MiB of – · –/s, "
 
     done = msgspec.structs.replace(RUNNING, state=StageState.DONE, note="84 packages")
-    row.show_stage(boot_view(Known(stages=(done,)), 0.0).stages[1])
+    row.show_stage(boot_view(Known(stages=(done,)), 0.0).stages[2])
     assert row.accessibleName() == "Install: Done, 1.0 MiB, 84 packages"
 
 
