@@ -1,0 +1,298 @@
+"""Our own series for vLLM 0.32: what each patch says of itself, and what the real engine then does.
+
+The tests of lane `real` share the engine of the session; the one that ends its engine starts
+another one by hand, without the guard, which would end the orphans itself.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from studio.host.paths import Paths
+from studio.runtimes import patches
+from studio.runtimes.catalog import Catalog
+from studio.runtimes.patching.parse import parse_patch
+from studio.serving import phases
+from tests.conftest import RealEngine, Serving
+from tests.fakes.running import Engine
+from tests.fakes.waiting import is_alive, until
+
+ROOT = Path(__file__).parents[2]
+NAME = "cpu-vllm-0.32.0"
+FOLDER = ROOT / "runtimes" / NAME / "patches"
+SERIES = sorted(FOLDER.iterdir())
+BOOT_LIMIT_S = 300.0
+END_LIMIT_S = 10.0
+CHAT = {"model": "", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 1}
+GUARDED: list[tuple[str, str, dict[str, object] | None]] = [
+    ("GET", "/metrics", None),
+    ("GET", "/version", None),
+    ("GET", "/docs", None),
+    ("GET", "/openapi.json", None),
+    ("GET", "/load", None),
+    ("GET", "/ping", None),
+    ("GET", "/v1/models", None),
+    ("POST", "/tokenize", {"model": "", "prompt": "hi"}),
+    ("POST", "/invocations", CHAT),
+    ("POST", "/v1/chat/completions", CHAT),
+]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """Return the shipped catalogue."""
+    return Paths(home=tmp_path, catalogue=ROOT)
+
+
+def test_the_recipe_names_every_patch_that_lies_there(paths: Paths) -> None:
+    """A file that nobody applies is a fix that nobody has."""
+    recipe = Catalog(paths).recipe(NAME)
+
+    named = [name for one in recipe.patches for name in one.files]
+
+    assert named == [path.name for path in SERIES]
+    patches.require_patches(paths, recipe)
+
+
+@pytest.mark.parametrize("path", SERIES, ids=lambda path: path.name)
+def test_each_patch_says_why_it_is_there_and_when_it_goes(path: Path) -> None:
+    """Whoever meets it in three years decides by its first lines."""
+    preamble = path.read_text("utf-8").partition("\ndiff --git ")[0]
+
+    for part in ("Purpose:", "Cut against:", "Upstream:", "Retires when:"):
+        assert re.search(rf"^{part}", preamble, re.MULTILINE), part
+    assert parse_patch(path.name, path.read_bytes()).diffs
+
+
+def startup_module() -> str:
+    """Return the module that the last patch adds."""
+    parsed = parse_patch(SERIES[-1].name, SERIES[-1].read_bytes())
+    added = {
+        change.new_name: b"".join(line for hunk in change.hunks for line in hunk.new)
+        for diff in parsed.diffs
+        for change in diff
+    }
+    return added["b/weir_startup.py"].decode()
+
+
+def test_the_shim_adds_what_a_standalone_interpreter_lacks() -> None:
+    """An engine that seals shared memory dies of an AttributeError otherwise."""
+    code = (
+        startup_module()
+        + "import types\n"
+        + "bare, lacking = types.SimpleNamespace(), types.SimpleNamespace()\n"
+        + "add_missing(bare, lacking)\n"
+        + "names = [n for n in vars(fcntl) if n.startswith(('F_SEAL_', 'F_ADD_S', 'F_GET_S'))]\n"
+        + "assert all(getattr(fcntl, n) == v for n, v in vars(bare).items())\n"
+        + "fd = lacking.memfd_create('weir', lacking.MFD_CLOEXEC | lacking.MFD_ALLOW_SEALING)\n"
+        + "os.ftruncate(fd, 10)\n"
+        + "fcntl.fcntl(fd, bare.F_ADD_SEALS, bare.F_SEAL_SHRINK | bare.F_SEAL_SEAL)\n"
+        + "print(fcntl.fcntl(fd, bare.F_GET_SEALS), os.fstat(fd).st_size)\n"
+        + "os.close(lacking.pidfd_open(os.getpid()))\n"
+        + "try:\n    lacking.pidfd_open(-1)\nexcept OSError as error:\n    print(error.errno)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == ["3", "10", "22"]
+
+
+def test_the_shim_leaves_alone_what_is_there() -> None:
+    """A CPython that has the calls keeps its own, faster ones."""
+    code = (
+        "import fcntl, os\nhad = dict(vars(fcntl)), dict(vars(os))\n"
+        + startup_module()
+        + "now = vars(fcntl), vars(os)\n"
+        + "print(all(n[k] is h[k] for h, n in zip(had, now) for k in h))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "True"
+
+
+# --- The real engine ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def engine(real_engine: RealEngine) -> Engine:
+    """Return a client of the real engine, past the gateway."""
+    return Engine(key=real_engine.key, served_name=real_engine.served_name, path=real_engine.socket)
+
+
+def log_lines(serving: Serving) -> list[str]:
+    """Return the engine's log."""
+    return [
+        line
+        for path in sorted(serving.weir.paths.logs.rglob("*.log"))
+        for line in path.read_text("utf-8", "replace").splitlines()
+    ]
+
+
+@pytest.mark.real
+def test_the_ledger_agrees_with_what_is_printed(serving: Serving) -> None:
+    """The planner and the status line stand on it; prose is only what older engines have."""
+    lines = log_lines(serving)
+    ledger = next(line for line in lines if "WEIR_LEDGER " in line)
+    document = json.loads(ledger.partition("WEIR_LEDGER ")[2])
+    printed = next(
+        sign
+        for line in lines
+        if (sign := phases.read(line)) and not sign.is_ledger and "pool_tokens" in sign.facts
+    )
+    sign = phases.read(ledger)
+
+    assert document["pool_tokens"] == printed.facts["pool_tokens"] == 23_296
+    assert document["max_model_len"] == printed.facts["max_model_len"] == 2048
+    assert document["blocks"] * document["block_tokens"] == 23_296
+    (group,) = document["groups"]
+    assert document["kv_bytes"] == document["blocks"] * group["layers"] * group["page_bytes"]
+    assert 134_000_000 * 4 < document["weights_bytes"] < 137_000_000 * 4
+    assert document["activation_peak_bytes"] is None
+    assert sign is not None
+    assert sign.is_ledger
+    assert sign.facts["kv_bytes"] == document["kv_bytes"]
+    assert "activation_peak_bytes" not in sign.facts
+    assert serving.result["pool_tokens"] == 23_296
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("method", "target", "body"), GUARDED, ids=lambda one: str(one)[:20])
+def test_every_route_but_health_needs_the_key(
+    engine: Engine, method: str, target: str, body: dict[str, object] | None
+) -> None:
+    """`/invocations` answers chats and `/metrics` tells who asks; both were open."""
+    if body is not None:
+        body = {**body, "model": engine.served_name}
+
+    assert engine.call(method, target, body, key=None).status == 401
+    assert engine.call(method, target, body, key="wrong").status == 401
+    assert engine.call(method, target, body).status == 200
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("target", ["/health/", "//health", "/HEALTH", "/v1/../health", "/nope"])
+def test_only_health_itself_is_open(engine: Engine, target: str) -> None:
+    """Nothing that merely looks like it."""
+    assert engine.call("GET", "/health", key=None).status == 200
+    assert engine.call("GET", target, key=None).status == 401
+
+
+@pytest.mark.real
+def test_of_options_only_preflights_pass(engine: Engine) -> None:
+    """A browser sends no key with a preflight; everything else has to."""
+    headers = {"Origin": "http://127.0.0.1", "Access-Control-Request-Method": "POST"}
+
+    assert engine.call("OPTIONS", "/metrics", key=None).status == 401
+    assert engine.call("OPTIONS", "/v1/models", key=None, headers=headers).status != 401
+
+
+@pytest.mark.real
+def test_the_monitor_still_reads_the_metrics(serving: Serving) -> None:
+    """It sends the key; without it the window would show dashes."""
+    until(
+        lambda: serving.weir.json("status")["tick"]["pool_tokens"] == 23_296,
+        "the pool in the status",
+    )
+
+
+@pytest.mark.real
+def test_the_shim_is_loaded_by_the_runtime(serving: Serving) -> None:
+    """The path file has to work with the isolated flags that the engine is started with."""
+    (python,) = serving.weir.paths.runtimes.glob(f"{NAME}/*/python/bin/python3")
+    code = "import sys, fcntl; print('weir_startup' in sys.modules, fcntl.F_ADD_SEALS)"
+
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["True", "1033"]
+
+
+def by_hand(real_engine: RealEngine, serving: Serving, folder: Path) -> Any:
+    """Start the session's command without service and guard, in an empty HOME of its own."""
+    row = next(row for row in serving.weir.json("ps") if row["role"] == "engine")
+    process = Path(f"/proc/{row['pid']}")
+    argv = [part.decode() for part in process.joinpath("cmdline").read_bytes().split(b"\0") if part]
+    pairs = process.joinpath("environ").read_bytes().decode().split("\0")
+    environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    argv[argv.index("--uds") + 1] = str(folder / "engine.sock")
+    for name in ("home", "temporary"):
+        (folder / name).mkdir()
+    environment |= {"HOME": str(folder / "home"), "TMPDIR": str(folder / "temporary")}
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(
+            argv, env=environment, stdout=log, stderr=log, start_new_session=True, cwd=folder
+        )
+
+
+@contextlib.contextmanager
+def started(real_engine: RealEngine, serving: Serving) -> Iterator[tuple[Any, Path]]:
+    """Yield an engine that serves, and its folder; at the end nothing of it is left."""
+    with tempfile.TemporaryDirectory(prefix="own-") as name:
+        folder = Path(name)
+        engine = by_hand(real_engine, serving, folder)
+        try:
+            until(
+                lambda: "Application startup complete." in (folder / "log").read_text("utf-8"),
+                "the engine's server",
+                limit_s=BOOT_LIMIT_S,
+            )
+            yield engine, folder
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(engine.pid, signal.SIGKILL)
+            engine.wait()
+
+
+def written(folder: Path) -> list[str]:
+    """Return every regular file below `folder`."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.real
+def test_nothing_outlives_a_killed_api_server_and_nothing_is_written_elsewhere(
+    serving: Serving, real_engine: RealEngine
+) -> None:
+    """A SIGKILL used to leave EngineCore and Worker behind with all their memory.
+
+    The same boot shows that the engine keeps to the Studio's folder: its HOME and its folder for
+    temporary files, both its own and empty before, hold no file while it serves.
+    """
+    with started(real_engine, serving) as (engine, folder):
+        children = psutil.Process(engine.pid).children(recursive=True)
+        names = {process.name()[:10] for process in children}
+        answer = Engine(
+            key=real_engine.key,
+            served_name=real_engine.served_name,
+            path=str(folder / "engine.sock"),
+        ).call(
+            "POST",
+            "/v1/completions",
+            {"model": real_engine.served_name, "prompt": "1, 2, 3,", "max_tokens": 4},
+        )
+        assert answer.status == 200
+        assert {"VLLM::Engi", "VLLM::Work"} <= names
+        assert written(folder / "home") == []
+        assert written(folder / "temporary") == []
+
+        os.kill(engine.pid, signal.SIGKILL)
+
+        until(
+            lambda: not any(is_alive(process.pid) for process in children),
+            f"the end of {[process.pid for process in children]}",
+            limit_s=END_LIMIT_S,
+        )
