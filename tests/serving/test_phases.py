@@ -155,11 +155,11 @@ def test_a_message_counts_only_at_the_beginning_of_its_line(line: str) -> None:
 
 def test_the_ledger_wins_over_prose_that_comes_later() -> None:
     """Workers speak out of step, and a draft model prints a length of its own."""
+    document = '{"schema_version":1,"pool_tokens":23296,"max_model_len":2048,"blocks":null}'
     known = phases.Known()
     for line in (
         "(APIServer pid=1) INFO 11-29 13:49:23 [model.py:1788] Using max model len 262144",
-        "(EngineCore pid=2) INFO 11-29 13:54:21 [boot_ledger.py:45] WEIR_LEDGER "
-        + '{"schema_version":1,"pool_tokens":23296,"max_model_len":2048,"graph_pool_bytes":null}',
+        f"(EngineCore pid=2) INFO 11-29 13:54:21 [boot_ledger.py:45] WEIR_LEDGER {document}",
         "(APIServer pid=1) INFO 11-29 13:54:23 [model.py:1788] Using max model len 4096",
     ):
         sign = phases.read(line)
@@ -168,7 +168,7 @@ def test_the_ledger_wins_over_prose_that_comes_later() -> None:
 
     assert known.whole("max_model_len") == 2048
     assert known.whole("pool_tokens") == 23_296
-    assert known.whole("graph_pool_bytes") is None
+    assert known.whole("blocks") is None
     assert known.whole("max_concurrency") is None
 
 
