@@ -230,9 +230,8 @@ def by_hand(real_engine: RealEngine, serving: Serving, folder: Path) -> Any:
     pairs = process.joinpath("environ").read_bytes().decode().split("\0")
     environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
     argv[argv.index("--uds") + 1] = str(folder / "engine.sock")
-    for name in ("home", "temporary"):
-        (folder / name).mkdir()
-    environment |= {"HOME": str(folder / "home"), "TMPDIR": str(folder / "temporary")}
+    (folder / "home").mkdir()
+    environment["HOME"] = str(folder / "home")
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
             argv, env=environment, stdout=log, stderr=log, start_new_session=True, cwd=folder
@@ -258,9 +257,13 @@ def started(real_engine: RealEngine, serving: Serving) -> Iterator[tuple[Any, Pa
             engine.wait()
 
 
-def written(folder: Path) -> list[str]:
-    """Return every regular file below `folder`."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+def in_use(tree: list[psutil.Process]) -> list[str]:
+    """Return the sockets of the processes, and the files that they have open for writing."""
+    found = set()
+    for process in tree:
+        found |= {one.laddr for one in process.net_connections("unix") if one.laddr}
+        found |= {one.path for one in process.open_files() if one.mode != "r"}
+    return sorted(path for path in found if not path.startswith(("/dev/", "@")))
 
 
 @pytest.mark.real
@@ -269,9 +272,10 @@ def test_nothing_outlives_a_killed_api_server_and_nothing_is_written_elsewhere(
 ) -> None:
     """A SIGKILL used to leave EngineCore and Worker behind with all their memory.
 
-    The same boot shows that the engine keeps to the Studio's folder: its HOME and its folder for
-    temporary files, both its own and empty before, hold no file while it serves.
+    The same boot shows that the engine keeps to the Studio's folder: its HOME, empty before, stays
+    empty, and its sockets and every file that it holds open for writing lie in that folder.
     """
+    inside = serving.weir.paths.home
     with started(real_engine, serving) as (engine, folder):
         children = psutil.Process(engine.pid).children(recursive=True)
         names = {process.name()[:10] for process in children}
@@ -286,8 +290,11 @@ def test_nothing_outlives_a_killed_api_server_and_nothing_is_written_elsewhere(
         )
         assert answer.status == 200
         assert {"VLLM::Engi", "VLLM::Work"} <= names
-        assert written(folder / "home") == []
-        assert written(folder / "temporary") == []
+        assert list((folder / "home").rglob("*")) == []
+        places = in_use([psutil.Process(engine.pid), *children])
+        own = (f"{folder}/", f"{inside}/", f"{serving.weir.paths.sockets}/")
+        assert len(places) > 2
+        assert [place for place in places if not place.startswith(own)] == []
 
         os.kill(engine.pid, signal.SIGKILL)
 
