@@ -75,15 +75,100 @@ def test_each_patch_says_why_it_is_there_and_when_it_goes(path: Path) -> None:
     assert parse_patch(path.name, path.read_bytes()).diffs
 
 
-def startup_module() -> str:
-    """Return the module that the last patch adds."""
-    parsed = parse_patch(SERIES[-1].name, SERIES[-1].read_bytes())
+def added_module(patch: str, name: str) -> str:
+    """Return a module that a patch adds."""
+    (path,) = FOLDER.glob(f"{patch}*")
+    parsed = parse_patch(path.name, path.read_bytes())
     added = {
         change.new_name: b"".join(line for hunk in change.hunks for line in hunk.new)
         for diff in parsed.diffs
         for change in diff
     }
-    return added["b/weir_startup.py"].decode()
+    return added[f"b/{name}"].decode()
+
+
+def startup_module() -> str:
+    """Return the start-up shim."""
+    return added_module("0004", "weir_startup.py")
+
+
+# Starts a child, says its process id, and goes on; with `thread`, from a thread that then ends.
+STARTER = """
+import multiprocessing, sys, threading
+import parent_death
+def target(ready):
+    parent_death.die_with_starter()
+    ready.send(True)
+    threading.Event().wait()
+def start(context, ready):
+    child = context.Process(target=target, args=(ready,), daemon=True)
+    parent_death.start_bound(child)
+    print(child.pid, flush=True)
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    mine, ready = context.Pipe(duplex=False)
+    if "thread" in sys.argv:
+        thread = threading.Thread(target=start, args=(context, ready))
+        thread.start()
+        thread.join()
+    else:
+        start(context, ready)
+    mine.recv()
+    print("ready", flush=True)
+    sys.stdin.read(1)
+"""
+
+
+@contextlib.contextmanager
+def starter(folder: Path, *words: str) -> Iterator[tuple[Any, int]]:
+    """Yield a process that has started a bound child, and the child's id."""
+    (folder / "parent_death.py").write_text(
+        added_module("0001", "vllm/utils/parent_death.py"), "utf-8"
+    )
+    (folder / "starter.py").write_text(STARTER, "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "starter.py", *words],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        assert process.stdout.readline() == "ready\n"
+        yield process, child
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.parametrize("origin", ["main", "thread"])
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_a_child_ends_with_its_starter(tmp_path: Path, method: str, origin: str) -> None:
+    """Directly or through a fork server, started by the main thread or by one that has ended."""
+    with starter(tmp_path, method, origin) as (process, child):
+        assert is_alive(child)
+
+        process.kill()
+
+        until(lambda: not is_alive(child), f"the end of {child}", limit_s=END_LIMIT_S)
+
+
+def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
+    """The kernel's signal is for the thread: asked there, it would end an engine in mid-service."""
+    with starter(tmp_path, "spawn", "thread") as (process, child):
+        assert len(psutil.Process(process.pid).threads()) == 1
+        assert is_alive(child)
+        assert psutil.Process(child).num_threads() == 2  # its own and the watch
+
+
+def test_the_kernel_watches_where_the_main_thread_started(tmp_path: Path) -> None:
+    """No thread is needed there, so none can be stuck behind a kernel launch."""
+    with starter(tmp_path, "spawn", "main") as (_process, child):
+        assert psutil.Process(child).num_threads() == 1
 
 
 def test_the_shim_adds_what_a_standalone_interpreter_lacks() -> None:
