@@ -378,7 +378,9 @@ def test_nothing_outlives_a_killed_api_server_and_nothing_is_written_elsewhere(
         assert list((folder / "home").rglob("*")) == []
         places = in_use([psutil.Process(engine.pid), *children])
         own = (f"{folder}/", f"{inside}/", f"{serving.weir.paths.sockets}/")
-        assert len(places) > 2
+        assert str(folder / "engine.sock") in places
+        # The rendezvous of the workers is written and closed again: it lies where TMPDIR leads.
+        assert list((inside / "cache" / "engine").glob("vllm_dist_*"))
         assert [place for place in places if not place.startswith(own)] == []
 
         os.kill(engine.pid, signal.SIGKILL)
