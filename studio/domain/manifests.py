@@ -180,6 +180,15 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     min_compute_capability: str | None = None
 
 
+class SystemLibrary(Document, frozen=True, kw_only=True):
+    """A shared library that packages expect of the system, and that a fresh one may lack."""
+
+    soname: str
+    purpose: str
+    packages: dict[str, str]
+    """Package manager (`apt`, `dnf`, `pacman`, `zypper`) to the package that holds it."""
+
+
 class UpstreamSeries(Document, frozen=True, kw_only=True):
     """A patch series kept by another project: fetched at a pinned commit, never stored here."""
 
@@ -230,6 +239,7 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     needs: RuntimeNeeds
     interpreter: Interpreter
     packages: Packages | None = None
+    libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
     probe: Probe = Probe()
     serve: Serve

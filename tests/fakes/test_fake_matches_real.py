@@ -122,7 +122,7 @@ UNRECORDED: dict[str, tuple[str, str, object]] = {
 class RealEngine(Protocol):
     """What the fixture `real_engine` gives."""
 
-    path: str
+    socket: str
     key: str
     served_name: str
 
@@ -318,4 +318,4 @@ def test_fake_has_the_metrics_of_the_real_engine(engine: Engine, real_engine: Re
 
 def real(engine: RealEngine) -> Engine:
     """Return a client of the real engine."""
-    return Engine(key=engine.key, served_name=engine.served_name, path=engine.path)
+    return Engine(key=engine.key, served_name=engine.served_name, path=engine.socket)
