@@ -42,7 +42,10 @@ async def test_gateway_and_monitor_reach_the_engine_of_the_moment(tmp_path: Path
                 target = made.parts.supervisor.target
                 assert target is not None
                 tick = await made.parts.sampler.tick()
-                _, _, body = await target.upstream.fetch("GET", "/metrics", timeout_s=5)
+                authorization = (b"authorization", f"Bearer {target.key}".encode())
+                _, _, body = await target.upstream.fetch(
+                    "GET", "/metrics", headers=[authorization], timeout_s=5
+                )
 
                 sample = prometheus.parse(body.decode())
                 assert tick.pool_tokens == sample.pool_tokens == 23_296

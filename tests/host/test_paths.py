@@ -103,6 +103,14 @@ def test_the_socket_s_path_fits_whatever_the_home_is(
         found.sockets.rmdir()
 
 
+def test_the_longest_name_of_a_socket_fits_too() -> None:
+    """The engine's own sockets lie beside ours and have names of 36 letters."""
+    for length in range(1, KERNEL_LIMIT):
+        found = home_of(Path("/" + "h" * length)).sockets
+
+        assert len(os.fsencode(found / ("0" * 36))) <= KERNEL_LIMIT
+
+
 def test_two_long_homes_do_not_share_a_folder(tmp_path: Path) -> None:
     """Two services of one user must not see each other's sockets."""
     assert home_of(tmp_path / LONG / "a").sockets != home_of(tmp_path / LONG / "b").sockets

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from studio.domain.errors import BadInput
-from studio.domain.manifests import Knob, KnobKind, Preset, RuntimeRecipe
+from studio.domain.manifests import Knob, KnobKind, Preset, RuntimeRecipe, Serve
 from studio.serving import command
 from studio.serving.command import Places
 
@@ -153,6 +153,21 @@ def test_a_misspelt_knob_is_told_its_neighbour() -> None:
 
     assert caught.value.code == "knob-unknown"
     assert "`max_model_len`" in (caught.value.hint or "")
+
+
+def test_the_sockets_of_the_engine_s_own_get_the_folder_of_ours() -> None:
+    """It stays the same when the launch moves to another socket."""
+    asked = msgspec.structs.replace(
+        recipe(),
+        serve=Serve(command=("{python}",), environment={"RPC": "{sockets}", "TMPDIR": "{cache}"}),
+    )
+
+    launch = command.render(
+        preset(), asked, overrides={}, places=PLACES, inherited={"TMPDIR": "/somewhere/else"}
+    ).at_socket("/run/engine-2.sock")
+
+    assert launch.environment["RPC"] == "/run"
+    assert launch.environment["TMPDIR"] == "/cache"
 
 
 def test_an_unknown_placeholder_is_refused() -> None:
