@@ -19,6 +19,8 @@ class PackageWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     sha256: str | None = None
     """None: no source gives it, so the runtime waits for `weir runtime pin NAME --hash`."""
     bytes: int | None = None
+    index: str | None = None
+    """Name of the recipe's index that serves it; `url` is then that index."""
     source: str | None = None
     """Where the sha256 was published."""
 
