@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
 from studio.app.wiring import Parts
@@ -91,6 +92,7 @@ class Studio:
         self._job: _Job | None = None
         self._host: HostSnapshot | None = None
         parts.bind(self)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

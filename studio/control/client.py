@@ -24,6 +24,7 @@ from studio.domain.control import (
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.runtimes import PinRequest, RuntimeDetail, RuntimeList
 
 T = TypeVar("T")
 
@@ -87,6 +88,19 @@ class ControlClient:
         """Return every preset with its verdict for this host."""
         return await self._call("GET", "/presets", list[PresetInfo])
 
+    async def runtimes(self) -> RuntimeList:
+        """Return every runtime with its state and its verdict for this host."""
+        return await self._call("GET", "/runtimes", RuntimeList)
+
+    async def runtime(self, name: str) -> RuntimeDetail:
+        """Return everything about one runtime."""
+        return await self._call("GET", f"/runtimes/{_part(name)}", RuntimeDetail)
+
+    async def pin_runtime(self, name: str, request: PinRequest) -> RuntimeDetail:
+        """Supply what a runtime's recipe leaves open."""
+        path = f"/runtimes/{_part(name)}/pin"
+        return await self._call("POST", path, RuntimeDetail, body=request)
+
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""
         return await self._call("GET", "/ps", list[ProcessInfo])
@@ -110,9 +124,7 @@ class ControlClient:
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Make a key useless from now on."""
-        # One part of the path, whatever it holds: dots would be taken for a way up.
-        part = quote(key_id, safe="").replace(".", "%2E")
-        return await self._call("POST", f"/keys/{part}/revoke", KeyInfo)
+        return await self._call("POST", f"/keys/{_part(key_id)}/revoke", KeyInfo)
 
     async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.
@@ -159,6 +171,11 @@ class ControlClient:
         if response.is_error:
             raise _error(response)
         return _decoded(response.content, msgspec.json.Decoder(kind))
+
+
+def _part(text: str) -> str:
+    """Return one part of a path, whatever it holds: dots would be taken for a way up."""
+    return quote(text, safe="").replace(".", "%2E")
 
 
 def _decoded(raw: bytes, decoder: msgspec.json.Decoder[T]) -> T:

@@ -20,6 +20,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.runtimes import PinRequest
 
 T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
@@ -45,6 +46,9 @@ class Router:
             ("POST", re.compile(r"/stop"), self._stop),
             ("POST", re.compile(r"/down"), self._end),
             ("GET", re.compile(r"/presets"), self._presets),
+            ("GET", re.compile(r"/runtimes"), self._runtimes),
+            ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -98,6 +102,15 @@ class Router:
 
     async def _presets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.presets()
+
+    async def _runtimes(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.all()
+
+    async def _runtime(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.one(unquote(parts[0]))
+
+    async def _pin_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.pin(unquote(parts[0]), _read(body, PinRequest))
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()
