@@ -77,7 +77,8 @@ def detail_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
         ("Needs", ", ".join(found.requirements)),
         ("Knobs", ", ".join(found.knobs) or "those of the stock engine"),
     ]
-    parts = [f"{info.name}: {info.title}", labelled(_folded(pairs, width))]
+    heading = "\n".join(_wrapped([f"{info.name}: {info.title}"], width))
+    parts = [heading, labelled(_folded(pairs, width))]
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("Against this machine", () if info.usable else info.reasons),
         ("To know about this machine", found.warnings),
@@ -97,7 +98,7 @@ def pinned_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
     """Return what is still open after something was supplied."""
     waits = found.info.state in (RuntimeState.NOT_PINNED, RuntimeState.UNVERIFIED)
     if not waits:
-        return f"{found.info.name}: written down. {NOTHING_OPEN}"
+        return "\n".join(_wrapped([f"{found.info.name}: written down. {NOTHING_OPEN}"], width))
     head = f"{found.info.name}: written down. Still in the way:"
     return _section(head, found.info.reasons, width)
 
@@ -143,7 +144,7 @@ def _section(title: str, lines: Iterable[str], width: int) -> str:
     for line in lines:
         first, *rest = _wrapped([line], width - 4)
         body += [f"  - {first}", *(f"    {one}" for one in rest)]
-    return "\n".join([title, *body]) if body else ""
+    return "\n".join([*_wrapped([title], width), *body]) if body else ""
 
 
 def _folded(pairs: Iterable[tuple[str, str]], width: int) -> list[tuple[str, str]]:

@@ -38,6 +38,13 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.runtimes import (
+    PinRequest,
+    RuntimeDetail,
+    RuntimeInfo,
+    RuntimeList,
+    RuntimeState,
+)
 from studio.domain.server import EngineSnapshot, EngineState
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
@@ -107,6 +114,25 @@ PROCESSES = [
     ),
 ]
 
+RUNTIMES = (
+    RuntimeInfo(
+        name="cpu-vllm-0.32.0",
+        title="vLLM 0.32.0 for CPU",
+        state=RuntimeState.INSTALLED,
+        runtime_id="3f9a0c51b7d2e8644a1b",
+        bytes=2 << 30,
+        usable=True,
+    ),
+    RuntimeInfo(
+        name="sm70-1cat-1.5.2",
+        title="1Cat-vLLM 1.5.2 for V100",
+        state=RuntimeState.UNVERIFIED,
+        bytes=5_321_000_000,
+        usable=False,
+        reasons=("No source gives the sha256 of 1cat-vllm 1.5.2.",),
+    ),
+)
+
 
 def ready(preset: str = "cpu-demo") -> EngineSnapshot:
     """Return an engine that serves."""
@@ -138,6 +164,7 @@ class FakeService:
     keys: list[KeyInfo] = dataclasses.field(default_factory=list)
     calls: list[str] = dataclasses.field(default_factory=list)
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
+    pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
@@ -226,6 +253,8 @@ class FakeService:
                 return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
             case ["POST", "keys", key_id, "revoke"]:
                 return self._revoke_key(key_id)
+            case [_, "runtimes", name, *_]:
+                return self._runtime(name, request)
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
@@ -236,6 +265,7 @@ class FakeService:
             "/status": self.status,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
+            "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }
@@ -332,6 +362,23 @@ class FakeService:
         )
         self.keys.append(info)
         return NewKey(info=info, key=KEY)
+
+    def _runtime(self, name: str, request: httpx.Request) -> RuntimeDetail:
+        if request.method == "POST":
+            self.pins.append((name, msgspec.json.decode(request.content, type=PinRequest)))
+        for one in RUNTIMES:
+            if one.name == name:
+                # What was supplied is enough in this service, whatever it was.
+                is_pinned = any(pinned == name for pinned, _request in self.pins)
+                state = RuntimeState.AVAILABLE
+                done = msgspec.structs.replace(one, state=state, usable=True, reasons=())
+                return RuntimeDetail(
+                    info=done if is_pinned else one,
+                    engine="vllm",
+                    engine_version="0",
+                    interpreter="CPython 3.12",
+                )
+        raise NotFound("runtime-unknown", f"There is no runtime `{name}`.")
 
     def _revoke_key(self, key_id: str) -> KeyInfo:
         for index, key in enumerate(self.keys):
