@@ -30,22 +30,28 @@ _ID_SHOWN = 12
 _GAP = "  "
 _SEPARATOR = " · "
 _LEAST_WIDTH = 20
+_LEAST_COLUMN = 40
+"""Beside a name of 21 letters 19 columns are left of 40: then it stands above."""
 
 
 def list_text(runtimes: Sequence[RuntimeInfo], width: int = READABLE_WIDTH) -> str:
     """Return the runtimes with state, size and verdict."""
     if not runtimes:
         return NO_RUNTIMES
-    indent = max(cells_of(one.name) for one in runtimes) + len(_GAP)
+    column = max(cells_of(one.name) for one in runtimes) + len(_GAP)
+    is_narrow = width - column < _LEAST_COLUMN
+    indent = len(_GAP) if is_narrow else column
     blocks = []
     for one in runtimes:
         lines = _wrapped([one.title, _verdict(one), *one.reasons], width - indent)
-        labels = [one.name, *("" for _ in lines[1:])]
-        blocks.append(
-            "\n".join(
+        if is_narrow:
+            block = [one.name, *(_GAP + line for line in lines)]
+        else:
+            labels = [one.name, *("" for _ in lines[1:])]
+            block = [
                 padded(label, indent) + line for label, line in zip(labels, lines, strict=True)
-            )
-        )
+            ]
+        blocks.append("\n".join(block))
     return "\n\n".join(blocks)
 
 
