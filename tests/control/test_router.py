@@ -110,7 +110,7 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/up", b"[" * 500_000),
         ("/keys", b"{}"),
         ("/runtimes/x/pin", b'{"hashes": {"a": 1}}'),
-        ("/runtimes/x/pin", b'{"comit": "x"}'),
+        ("/runtimes/x/pin", b'{"commitx": "x"}'),
         ("/keys", b'{"name": "x", "max_concurrent": 1.5}'),
     ],
     ids=lambda value: repr(value[:32]),

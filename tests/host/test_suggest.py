@@ -34,13 +34,13 @@ def hint_for(**changes: object) -> str | None:
 @pytest.mark.parametrize(
     ("changes", "meant"),
     [
-        ({"patchs": []}, "patches"),
+        ({"patchez": []}, "patches"),
         ({"needs": {**NEEDS, "disc_bytes": 1}}, "disk_bytes"),
         ({"needs": {**NEEDS, "min_compute_capabilty": "8.0"}}, "min_compute_capability"),
         ({"packages": {**PACKAGES, "unpackd_bytes": 1}}, "unpacked_bytes"),
         ({"packages": {**PACKAGES, "wheels": [WHEEL, {**WHEEL, "sha": "x"}]}}, "sha256"),
-        ({"knobs": {"a": {**KNOB, "maximun": 1}}}, "maximum"),
-        ({"patches": [{"title": "t", "upstream": {**UPSTREAM, "comit": "x"}}]}, "commit"),
+        ({"knobs": {"a": {**KNOB, "maximumx": 1}}}, "maximum"),
+        ({"patches": [{"title": "t", "upstream": {**UPSTREAM, "commitx": "x"}}]}, "commit"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
