@@ -200,6 +200,15 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     """The newest branch that is known to work; a newer one is warned of, not refused."""
 
 
+class SystemLibrary(Document, frozen=True, kw_only=True):
+    """A shared library that packages expect of the system, and that a fresh one may lack."""
+
+    soname: str
+    purpose: str
+    packages: dict[str, str]
+    """Package manager (`apt`, `dnf`, `pacman`, `zypper`) to the package that holds it."""
+
+
 class UpstreamSeries(Document, frozen=True, kw_only=True):
     """A patch series kept by another project: fetched at a pinned commit, never stored here."""
 
@@ -264,6 +273,7 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     needs: RuntimeNeeds
     interpreter: Interpreter
     packages: Packages | None = None
+    libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
     tools: tuple[Tool, ...] = ()
     steps: tuple[BuildStep, ...] = ()

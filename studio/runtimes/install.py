@@ -23,6 +23,7 @@ from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
+from studio.runtimes import libraries
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.packages import (
     compile_folder,
@@ -73,7 +74,8 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
     """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
 
     Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
-    `interpreter-missing`), NetworkFailure (`packages-unreachable`, `interpreter-unreachable`),
+    `interpreter-missing`, `library-missing`), NetworkFailure (`packages-unreachable`,
+    `interpreter-unreachable`),
     Damaged (`download-hash`, `package-hash`, `archive-unsafe`, `runtime-probe`), Busy
     (`install-running`).
     """
@@ -146,6 +148,7 @@ class _Installation:
             await self._make_interpreter()
         if self._recipe.packages is not None:
             await self._install_packages()
+        await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         await self._probe()
         return await self._activate()
 
