@@ -1,7 +1,8 @@
 """A runtime's identity and its place on the disk; reads only, starts nothing.
 
     <home>/runtimes/<name>/current              the id of the runtime that is used
-    <home>/runtimes/<name>/<first 12 of id>/    python/ · journal.json · runtime.json (written last)
+    <home>/runtimes/<name>/<first 12 of id>/    python/ · journal.json · patches.json
+                                                runtime.json (written last)
 
 The id is a digest of interpreter build, lock and patches: equal inputs give an equal id on any
 machine.
@@ -17,6 +18,7 @@ from studio.host.documents import read_json
 from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
 from studio.runtimes.catalog import recipe_folder
+from studio.runtimes.patches import patch_digest
 
 PYTHON = "python/bin/python3"
 RECORD_FILE = "runtime.json"
@@ -76,8 +78,8 @@ def python_of(paths: Paths, runtime: InstalledRuntime) -> Path:
 def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
     """Return the current installation of `recipe`, or None when there is none that is whole.
 
-    An installation whose lock is not the recipe's present one does not count, and neither does one
-    whose record cannot be read.
+    An installation whose lock or patches are not the recipe's present ones does not count, and
+    neither does one whose record cannot be read.
     """
     try:
         identity = (named_folder(paths, recipe.name) / CURRENT_FILE).read_text("utf-8").strip()
@@ -94,5 +96,7 @@ def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
     if record is None or record.name != recipe.name or record.runtime_id != identity:
         return None
     if record.lock_digest != lock_digest(paths, recipe):
+        return None
+    if record.patch_digest != patch_digest(paths, recipe):
         return None
     return record if os.access(python_of(paths, record), os.X_OK) else None
