@@ -11,9 +11,11 @@ import hashlib
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from studio.domain.manifests import RuntimeRecipe
 from studio.host.hashing import Hashed, Wanted, hash_files
@@ -61,41 +63,26 @@ class Owned(NamedTuple):
 UNOWNED = Owned()
 
 
-def write_manifest(
-    paths: Paths, recipe: RuntimeRecipe, identity: str, *, patched: frozenset[str] = frozenset()
-) -> None:
+def write_manifest(paths: Paths, recipe: RuntimeRecipe, identity: str) -> None:
     """List every file of a finished runtime folder; the last step before `runtime.json`.
 
-    `patched` names files that differ from their package on purpose, relative to the folder.
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
     root = folders.runtime_folder(paths, recipe.name, identity)
     lock = folders.lock_file(paths, recipe)
-    listed = survey(root, identity, patched=patched)
+    listed = survey(root, identity)
     if lock is not None:
-        listed = Manifest(
-            runtime_id=identity,
-            root=listed.root,
-            owners=listed.owners,
-            entries=listed.entries,
-            lock=lock.read_bytes(),
-        )
+        listed = msgspec.structs.replace(listed, lock=lock.read_bytes())
     manifests.write(root / manifests.MANIFEST_FILE, listed)
 
 
-def survey(
-    root: Path,
-    identity: str,
-    *,
-    patched: frozenset[str] = frozenset(),
-    on_bytes: Callable[[int], None] | None = None,
-) -> Manifest:
+def survey(root: Path, identity: str) -> Manifest:
     """Return the manifest of the runtime folder `root` as it is now; reads every file."""
     seen = {path: found for path, found in walk(root).items() if _is_text(path)}
     owners, owned = ownership(root, seen)
     files = [path for path, found in seen.items() if found.link is None]
     wanted = [Wanted(f"{root}/{path}", seen[path].size) for path in files]
-    hashed = dict(zip(files, hash_files(wanted, on_bytes=on_bytes), strict=True))
+    hashed = dict(zip(files, hash_files(wanted), strict=True))
     entries: list[Entry] = []
     for path, found in seen.items():
         owner = owned.get(path, UNOWNED)
@@ -104,13 +91,13 @@ def survey(
             continue
         now = hashed[path]
         if now is not None and now.sha256 is not None:
-            entries.append(entry(root, path, now, owner, is_patched=path in patched))
+            entries.append(entry(root, path, now, owner))
     return Manifest(
         runtime_id=identity, root=str(root), owners=tuple(owners), entries=tuple(entries)
     )
 
 
-def entry(root: Path, path: str, now: Hashed, owned: Owned, *, is_patched: bool = False) -> Entry:
+def entry(root: Path, path: str, now: Hashed, owned: Owned) -> Entry:
     """Return what a manifest says of a file that was just read."""
     assert now.sha256 is not None
     flags = (EXECUTABLE if now.is_executable else 0) | _vital(path)
@@ -128,7 +115,7 @@ def entry(root: Path, path: str, now: Hashed, owned: Owned, *, is_patched: bool 
             flags |= PLACED
             digest = _sha256(form)
     is_plain = not flags & (BYTECODE | NOTE | LISTING | PLACED)
-    if is_plain and not is_patched and owned.sha256 not in (None, digest):
+    if is_plain and owned.sha256 not in (None, digest):
         flags |= SUSPECT
     return Entry(path, flags, now.size, now.mtime_ns, digest, owned.owner)
 

@@ -173,14 +173,18 @@ def compare(entry: Entry, now: Hashed | None, root: Path, old_root: Path) -> Dif
 
 def _compare_form(entry: Entry, root: Path, old_root: Path) -> DifferenceKind | None:
     content = (root / entry.path).read_bytes()
-    if entry.has(LISTING):
-        is_same = hashlib.sha256(relocate.listing(content)).digest() == entry.digest
-        return None if is_same else DifferenceKind.CHANGED
     for place, kind in ((root, None), (old_root, DifferenceKind.MOVED)):
-        form = relocate.general(content, place)
+        form = form_of(entry, content, place)
         if form is not None and hashlib.sha256(form).digest() == entry.digest:
             return kind
     return DifferenceKind.CHANGED
+
+
+def form_of(entry: Entry, content: bytes, place: Path) -> bytes | None:
+    """Return what an entry's digest is taken of, for a file made for a runtime in `place`."""
+    if entry.has(PLACED):
+        return relocate.general(content, place)
+    return relocate.listing(content) if entry.has(LISTING) else content
 
 
 def _compare_link(entry: Entry, now: survey.Seen | None) -> DifferenceKind | None:

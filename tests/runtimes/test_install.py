@@ -91,7 +91,7 @@ def assert_whole(stand_in: StandIn) -> None:
         *("python", "journal.json", "patches.json", "runtime.json")
     }
     beside = {path.name for path in inside.parent.iterdir()}
-    assert beside == {"install.lock", "current", inside.name}
+    assert beside == {"install.lock", "current", "history", inside.name}
 
 
 def helpers_of(home: Path) -> list[psutil.Process]:
