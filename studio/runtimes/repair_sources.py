@@ -198,7 +198,7 @@ class Sources:
         return done
 
     def _checked(self, entry: Entry, source: Path, made_for: Path) -> Entry | None:
-        """Return the entry of a file that is what it says; of a suspect one, with the new digest."""
+        """Return the entry of a file that is right; of a suspect one, with the new digest."""
         digest = _digest(entry, source, made_for)
         if digest is None:
             return None
