@@ -18,20 +18,23 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import percent_text
 from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
-from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
+from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import libraries
+from studio.runtimes import history, libraries, patches
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
+from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
     compile_folder,
+    compile_modules,
     compile_packages,
     install_packages,
     site_packages,
     write_alias,
 )
+from studio.runtimes.survey import write_manifest
 
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
@@ -49,6 +52,8 @@ class Step(enum.StrEnum):
     PACKAGES = "packages"
     """And so is their bytecode."""
     ALIASES = "aliases"
+    PATCHES = "patches"
+    """All patches are applied and their modules compiled."""
     PROBE = "probe"
 
 
@@ -75,9 +80,9 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
 
     Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
     `interpreter-missing`, `library-missing`), NetworkFailure (`packages-unreachable`,
-    `interpreter-unreachable`),
-    Damaged (`download-hash`, `package-hash`, `archive-unsafe`, `runtime-probe`), Busy
-    (`install-running`).
+    `interpreter-unreachable`), Damaged (`download-hash`, `package-hash`, `archive-unsafe`,
+    `runtime-probe`, `patch-rejected`), Busy (`install-running`), and what
+    `patches.require_patches` raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
@@ -119,6 +124,7 @@ async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> 
         if found is not None:
             return found
         _remove_unfinished_writes(home)
+        patches.require_patches(paths, recipe)
         chosen = await choose(recipe, paths, meter)
         installed = await _Installation(recipe, paths, meter, chosen).run()
         await in_thread(functools.partial(_remove_unfinished, home))
@@ -134,7 +140,8 @@ class _Installation:
         self._meter = meter
         self._chosen = chosen
         self._lock_digest = folders.lock_digest(paths, recipe)
-        self._id = folders.runtime_id(chosen.build, self._lock_digest, None)
+        self._patch_digest = patches.patch_digest(paths, recipe)
+        self._id = folders.runtime_id(chosen.build, self._lock_digest, self._patch_digest)
         self._folder = folders.runtime_folder(paths, recipe.name, self._id)
         self._python = self._folder / folders.PYTHON
         self._journal = self._read_journal()
@@ -149,6 +156,8 @@ class _Installation:
         if self._recipe.packages is not None:
             await self._install_packages()
         await libraries.supply(self._recipe, self._folder, self._python, self._meter)
+        if self._recipe.patches and Step.PATCHES not in self._journal.steps:
+            await self._apply_patches()
         await self._probe()
         return await self._activate()
 
@@ -184,8 +193,9 @@ class _Installation:
         target = self._folder / "python"
         partial = self._folder / "python.partial"
         self._meter.begin(f"Setting up {self._chosen.words}")
-        (self._folder / folders.RECORD_FILE).unlink(missing_ok=True)
-        for old in (target, partial):
+        for file in (folders.RECORD_FILE, patches.REPORT_FILE):
+            (self._folder / file).unlink(missing_ok=True)
+        for old in (target, partial, self._folder / patches.JOURNALS):
             await in_thread(functools.partial(_remove, old))
         if self._chosen.archive is not None:
             await in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
@@ -236,6 +246,22 @@ class _Installation:
             write_alias(site_packages(self._python), alias)
         self._did(Step.ALIASES)
 
+    async def _apply_patches(self) -> None:
+        self._meter.begin("Applying patches")
+        site = site_packages(self._python)
+        try:
+            modules = await in_thread(
+                functools.partial(
+                    patches.apply_patches, self._paths, self._recipe, site, self._folder
+                )
+            )
+        except Damaged:
+            self._forget_steps()
+            raise
+        await compile_modules(self._python, modules)
+        await in_thread(functools.partial(_remove, self._folder / patches.JOURNALS))
+        self._did(Step.PATCHES)
+
     async def _probe(self) -> None:
         self._meter.begin("Checking the finished runtime")
         result = await tools.run_tool(
@@ -254,9 +280,7 @@ class _Installation:
         self._did(Step.PROBE)
 
     def _probe_failure(self, reason: str, evidence: tuple[str, ...]) -> Damaged:
-        """Forget the steps, so that the next run builds the folder anew."""
-        self._journal = Journal(runtime_id=self._id)
-        write_json(self._folder / JOURNAL_FILE, self._journal)
+        self._forget_steps()
         return Damaged(
             "runtime-probe",
             f"{self._recipe.title} is not as its recipe says: {reason}.",
@@ -264,6 +288,11 @@ class _Installation:
             f"{self._uv_cache} first.",
             evidence=evidence[-10:],
         )
+
+    def _forget_steps(self) -> None:
+        """Make the next run build the folder anew."""
+        self._journal = Journal(runtime_id=self._id)
+        write_json(self._folder / JOURNAL_FILE, self._journal)
 
     async def _activate(self) -> InstalledRuntime:
         record = InstalledRuntime(
@@ -273,12 +302,14 @@ class _Installation:
             interpreter=self._chosen.words,
             interpreter_build=self._chosen.build,
             lock_digest=self._lock_digest,
+            patch_digest=self._patch_digest,
             bytes=await in_thread(functools.partial(folder_bytes, self._folder)),
             installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
+        self._meter.begin("Listing every file with its digest")
+        await in_thread(functools.partial(write_manifest, self._paths, self._recipe, self._id))
         write_json(self._folder / folders.RECORD_FILE, record)
-        current = folders.named_folder(self._paths, self._recipe.name) / folders.CURRENT_FILE
-        write_atomic(current, f"{self._id}\n".encode())
+        history.activate(folders.named_folder(self._paths, self._recipe.name), self._id)
         return record
 
 
@@ -321,9 +352,12 @@ def _require_platform(recipe: RuntimeRecipe) -> None:
 def _remove_unfinished_writes(home: Path) -> None:
     """Remove the temporary files of atomic writes that a kill cut off."""
     for place in (
-        f".{folders.CURRENT_FILE}.*",
+        f".{history.CURRENT_FILE}.*",
+        f".{history.HISTORY_FILE}.*",
+        f"*/.{MANIFEST_FILE}.*",
         f"*/.{folders.RECORD_FILE}.*",
         f"*/.{JOURNAL_FILE}.*",
+        f"*/.{patches.REPORT_FILE}.*",
     ):
         for path in home.glob(place):
             path.unlink(missing_ok=True)

@@ -7,9 +7,10 @@ bytes that uv's compilers have read, of those that the installed packages list).
 import base64
 import csv
 import hashlib
+import io
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from studio.domain.manifests import AliasDistribution, RuntimeRecipe
@@ -36,22 +37,26 @@ async def install_packages(
 
     Raises: what `uv.install` raises.
     """
-    assert recipe.packages is not None
-    sources = pip_config.read_sources()
-    indexes = tuple(
-        index.url
-        for index in recipe.packages.indexes
-        if not all(uv.holds_wheel(sources.folders, name) for name in index.packages)
-    )
     request = uv.PackageRequest(
         python=python,
         requirements=lock,
         cache=cache,
-        extra_indexes=indexes,
+        extra_indexes=extra_indexes(recipe),
         what=f"The packages of {recipe.title}",
     )
     progress = _Progress(recipe, site_packages(python), meter, on_linked)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
+
+
+def extra_indexes(recipe: RuntimeRecipe) -> tuple[str, ...]:
+    """Return the recipe's own indexes whose packages this machine's wheel folders lack."""
+    assert recipe.packages is not None
+    sources = pip_config.read_sources()
+    return tuple(
+        index.url
+        for index in recipe.packages.indexes
+        if not all(uv.holds_wheel(sources.folders, name) for name in index.packages)
+    )
 
 
 async def compile_packages(python: Path, meter: Meter) -> None:
@@ -73,8 +78,20 @@ async def compile_folder(
     python: Path, folder: Path, on_tick: Callable[[int], None] | None = None
 ) -> None:
     """Compile what has no bytecode yet; files that cannot be compiled are left to the probe."""
+    await _compile(python, ("-j", "0", str(folder)), on_tick)
+
+
+async def compile_modules(python: Path, modules: Sequence[Path]) -> None:
+    """Compile single sources, whose older bytecode is gone."""
+    if modules:
+        await _compile(python, [str(path) for path in modules], None)
+
+
+async def _compile(
+    python: Path, arguments: Sequence[str], on_tick: Callable[[int], None] | None
+) -> None:
     await process.run(
-        [str(python), *("-I", "-m", "compileall", "-q", "-j", "0"), str(folder)],
+        [str(python), *("-I", "-m", "compileall", "-q"), *arguments],
         env=process.helper_environment(),
         timeout_s=_COMPILE_TIMEOUT_S,
         on_tick=on_tick,
@@ -161,7 +178,7 @@ def write_alias(site: Path, alias: AliasDistribution) -> None:
         "INSTALLER": "weir-studio\n",
     }
     rows = [
-        f"{folder.name}/{name},sha256={_record_hash(text)},{len(text.encode())}"
+        f"{folder.name}/{name},sha256={_record_hash(text.encode())},{len(text.encode())}"
         for name, text in contents.items()
     ]
     if folder.exists():
@@ -172,5 +189,54 @@ def write_alias(site: Path, alias: AliasDistribution) -> None:
     write_atomic(folder / "RECORD", "\n".join([*rows, f"{folder.name}/RECORD,,", ""]).encode())
 
 
-def _record_hash(text: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+def refresh_records(site: Path, changed: Iterable[str]) -> None:
+    """Make the RECORD of each distribution tell the truth about files that patches changed.
+
+    `changed` is relative to `site`. A new file is listed by a distribution that has files in the
+    nearest folder above it; one at the top belongs to nobody. May be killed and run again.
+    """
+    records = {path: _read_record(path) for path in sorted(site.glob("*.dist-info/RECORD"))}
+    owners: dict[Path, list[str]] = {}
+    for name in changed:
+        owner = _owner(records, name)
+        if owner is not None:
+            owners.setdefault(owner, []).append(name)
+    for record, names in owners.items():
+        old = records[record]
+        new = [row for row in old if row[0] not in names]
+        new[-1:-1] = [row for name in names if (row := _row(site, name)) is not None]
+        if sorted(new) != sorted(old):
+            out = io.StringIO(newline="")
+            csv.writer(out, lineterminator="\n").writerows(new)
+            # Never in place: the file is a link into uv's cache.
+            write_atomic(record, out.getvalue().encode())
+
+
+def _read_record(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.reader(file) if row]
+
+
+def _owner(records: Mapping[Path, list[list[str]]], name: str) -> Path | None:
+    for record, rows in records.items():
+        if any(row[0] == name for row in rows):
+            return record
+    folder = name.rpartition("/")[0]
+    while folder:
+        for record, rows in records.items():
+            if any(row[0].startswith(f"{folder}/") for row in rows):
+                return record
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def _row(site: Path, path: str) -> list[str] | None:
+    try:
+        data = (site / path).read_bytes()
+    except FileNotFoundError:
+        return None
+    return [path, f"sha256={_record_hash(data)}", str(len(data))]
+
+
+def _record_hash(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -22,6 +22,20 @@ FILES = {
     "weirother": {"weirother/__init__.py": b"Y = 2\n", "weirother/data.bin": os.urandom(4096)},
 }
 FILES["weirtiny"]["weirtiny/__init__.py"] = b"ANSWER = 42\n"
+PATCH = "0001-seventy.patch"
+PATCH_TEXT = """\
+Seventy for seven, and a new module.
+
+--- a/weirtiny/part7.py
++++ b/weirtiny/part7.py
+@@ -1 +1 @@
+-X = 7
++X = 70
+--- /dev/null
++++ b/weirtiny/added/__init__.py
+@@ -0,0 +1 @@
++Z = 3
+"""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -48,6 +62,12 @@ class StandIn:
         assert old in text
         self.recipe_file.write_text(text.replace(old, new), "utf-8")
 
+    def write_patch(self, name: str, text: str) -> None:
+        """Write a file of the recipe's patches."""
+        path = self.recipe_file.parent / "patches" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+
     def elsewhere(self, home: Path) -> "StandIn":
         """Return the same catalogue and wheels with another home."""
         return StandIn(paths=Paths(home=home, catalogue=self.paths.catalogue), wheels=self.wheels)
@@ -63,6 +83,7 @@ def make(folder: Path) -> StandIn:
     stand_in.recipe_file.parent.mkdir(parents=True)
     stand_in.recipe_file.write_text(recipe_text(), "utf-8")
     (stand_in.recipe_file.parent / "requirements.lock").write_text("\n".join(pins) + "\n")
+    stand_in.write_patch(PATCH, PATCH_TEXT)
     return stand_in
 
 
@@ -89,6 +110,9 @@ unpacked_bytes = 8_000
 name = "tiny-alias"
 version = "1.0+cpu"
 requires = "weirtiny==1.0"
+[[patches]]
+title = "Patches of the test"
+files = ["{PATCH}"]
 [probe]
 imports = ["weirtiny", "weirother"]
 versions = {{ weirtiny = "1.0", tiny-alias = "1.0+cpu" }}

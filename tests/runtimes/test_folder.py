@@ -9,13 +9,15 @@ from studio.domain.errors import BadInput
 from studio.domain.manifests import InstalledRuntime
 from studio.host.documents import write_json
 from studio.runtimes import folder
+from studio.runtimes.patches import patch_digest
 from tests.runtimes.standin import NAME, StandIn
 
 
 def record(stand_in: StandIn, **changes: object) -> InstalledRuntime:
     """Write the files of a finished installation by hand and return its record."""
     digest = folder.lock_digest(stand_in.paths, stand_in.recipe)
-    identity = folder.runtime_id("build", digest, None)
+    patches = patch_digest(stand_in.paths, stand_in.recipe)
+    identity = folder.runtime_id("build", digest, patches)
     given = {
         "name": NAME,
         "runtime_id": identity,
@@ -23,6 +25,7 @@ def record(stand_in: StandIn, **changes: object) -> InstalledRuntime:
         "interpreter": "CPython",
         "interpreter_build": "build",
         "lock_digest": digest,
+        "patch_digest": patches,
         "installed_at": "2026-11-29T12:00:00+00:00",
     }
     made = InstalledRuntime(**{**given, **changes})
@@ -100,6 +103,13 @@ def test_current_cannot_lead_elsewhere(stand_in: StandIn, content: str) -> None:
 def test_a_record_of_another_runtime_does_not_count(stand_in: StandIn) -> None:
     """Copied folders carry their old name."""
     record(stand_in, name="other")
+
+    assert folder.installed(stand_in.paths, stand_in.recipe) is None
+
+
+def test_an_installation_from_before_a_patch_does_not_count(stand_in: StandIn) -> None:
+    """Else a fix in the series would reach nobody who has the runtime already."""
+    record(stand_in, patch_digest=None)
 
     assert folder.installed(stand_in.paths, stand_in.recipe) is None
 

@@ -82,12 +82,16 @@ def assert_whole(stand_in: StandIn) -> None:
     answer, cached = ask(stand_in, code).split(" ", 1)
     assert answer == "42"
     assert Path(cached).is_file()
+    code = "import weirtiny.part7 as p, weirtiny.added as a; print(p.X, a.Z)"
+    assert ask(stand_in, code) == "70 3"
     code = "from importlib.metadata import version, files; print(version('tiny-alias'))"
     assert ask(stand_in, code) == "1.0+cpu"
     inside = folder.folder_of(stand_in.paths, record)
-    assert {path.name for path in inside.iterdir()} == {"python", "journal.json", "runtime.json"}
+    assert {path.name for path in inside.iterdir()} == {
+        *("python", "journal.json", "patches.json", "manifest", "runtime.json")
+    }
     beside = {path.name for path in inside.parent.iterdir()}
-    assert beside == {"install.lock", "current", inside.name}
+    assert beside == {"install.lock", "current", "history", inside.name}
 
 
 def helpers_of(home: Path) -> list[psutil.Process]:
@@ -110,8 +114,9 @@ def test_from_nothing_to_a_runtime_that_runs(stand_in: StandIn) -> None:
     assert record.bytes > 10_000
     assert sys.version.split()[0].rpartition(".")[0] in record.interpreter
     assert record.runtime_id == folder.runtime_id(
-        record.interpreter_build, record.lock_digest, None
+        record.interpreter_build, record.lock_digest, record.patch_digest
     )
+    assert record.patch_digest is not None
     assert stand_in.reports[-1].state is StageState.DONE
     assert {report.unit for report in stand_in.reports} == {None, "bytes"}
     assert any(report.note == "Compiling bytecode" for report in stand_in.reports)

@@ -1,0 +1,251 @@
+"""A recipe's patch sets: read and named by one digest, then applied to the installed packages.
+
+`patching` knows how a series is applied; here is which series, to what, and what is kept of it:
+`patches.json` in the runtime folder says for each hunk what became of it. The digest depends on
+the recipe and the patch files alone, so it is known before anything is fetched, and equal inputs
+give an equal digest on any machine.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from studio.domain.errors import BadInput, Damaged, HostLacks
+from studio.domain.manifests import PatchSet, RuntimeRecipe
+from studio.host.documents import read_json, write_json
+from studio.host.files import sha256_bytes
+from studio.host.paths import Paths
+from studio.runtimes.catalog import recipe_folder
+from studio.runtimes.packages import refresh_records
+from studio.runtimes.patching.apply import apply, preview, recover
+from studio.runtimes.patching.decide import named_paths
+from studio.runtimes.patching.model import (
+    HunkOutcome,
+    HunkResult,
+    Outcome,
+    PatchOutcome,
+    Plan,
+    Series,
+)
+from studio.runtimes.patching.parse import parse_series
+
+PATCHES = "patches"
+REPORT_FILE = "patches.json"
+JOURNALS = "patching"
+"""Folder of the engine's journals while a series is being applied."""
+
+
+class SetReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one set."""
+
+    title: str
+    tree: str
+    result_digest: str | None = None
+    """Digest of every file that the set names, as it is now; None while it is being applied."""
+    files: tuple[str, ...] = ()
+    """Those files, relative to site-packages."""
+    patches: tuple[PatchOutcome, ...]
+    hunks: tuple[HunkOutcome, ...]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """`patches.json`."""
+
+    schema_version: int = 1
+    patch_digest: str
+    sets: tuple[SetReport, ...] = ()
+
+
+def patch_digest(paths: Paths, recipe: RuntimeRecipe) -> str | None:
+    """Return the digest of all patches of a recipe, or None when it has none.
+
+    Raises: BadInput (`patch-missing`, `patch-name`).
+    """
+    if not recipe.patches:
+        return None
+    named = [
+        {
+            "tree": patches.tree,
+            "strip": patches.strip,
+            "files": [sha256_bytes(data) for _name, data in _files(paths, recipe, patches)],
+            "upstream": msgspec.to_builtins(patches.upstream),
+        }
+        for patches in recipe.patches
+    ]
+    return hashlib.sha256(msgspec.json.encode(named)).hexdigest()
+
+
+def require_patches(paths: Paths, recipe: RuntimeRecipe) -> None:
+    """Refuse, before anything is fetched, a recipe whose patches cannot be had or read.
+
+    Raises: HostLacks (`runtime-not-pinned`, `upstream-fetch-missing`), BadInput (`patch-missing`,
+    `patch-name`, `patch-binary`, `patch-unsupported`), Damaged (`patch-malformed`).
+    """
+    for patches in recipe.patches:
+        if patches.upstream is not None:
+            raise _no_upstream(recipe, patches)
+        _tree_name(recipe, patches)
+        named_paths(_series(paths, recipe, patches), patches.strip)
+
+
+def patched_files(paths: Paths, recipe: RuntimeRecipe) -> frozenset[str]:
+    """Return every file that a recipe's patches name, relative to site-packages.
+
+    Raises: as `require_patches`.
+    """
+    require_patches(paths, recipe)
+    return frozenset(
+        name
+        for patches in recipe.patches
+        for name in _in_site(patches, named_paths(_series(paths, recipe, patches), patches.strip))
+    )
+
+
+def apply_patches(
+    paths: Paths, recipe: RuntimeRecipe, site: Path, folder: Path
+) -> tuple[Path, ...]:
+    """Apply every set to `site`; return the modules whose bytecode has to be compiled.
+
+    `folder` is the runtime's; a set that its report calls done is not looked at again. May be
+    killed and run again; takes seconds at most.
+
+    Raises: Damaged (`patch-rejected`, `patch-journal`), and what `require_patches` and
+    `patching.apply` raise.
+    """
+    require_patches(paths, recipe)
+    digest = patch_digest(paths, recipe)
+    assert digest is not None
+    for patches in recipe.patches:
+        tree = site / _tree_name(recipe, patches)
+        if tree.is_dir():
+            recover(tree, _journal(folder, patches))
+    keeper = _Keeper(folder / REPORT_FILE, digest)
+    for number, patches in enumerate(recipe.patches):
+        # A later set may have changed the lines of this one, which then looks like no other state.
+        if keeper.is_done(number):
+            continue
+        tree = site / _tree_name(recipe, patches)
+        series = _series(paths, recipe, patches)
+        journal = _journal(folder, patches)
+        files = _in_site(patches, named_paths(series, patches.strip))
+        keeper.plan(number, patches, preview(series, tree, patches.strip))
+        outcome = apply(series, tree, journal=journal, strip=patches.strip)
+        refresh_records(site, files)
+        keeper.done(number, outcome, files)
+    named = dict.fromkeys(site / name for name in keeper.files() if name.endswith(".py"))
+    return tuple(path for path in named if path.is_file())
+
+
+class _Keeper:
+    """Writes the report before and after each set, and reads what a run that was killed left.
+
+    That run's findings are kept: to the next one a hunk is merely there.
+    """
+
+    def __init__(self, path: Path, digest: str) -> None:
+        self._path = path
+        self._digest = digest
+        self._sets = self._read()
+
+    def _read(self) -> list[SetReport]:
+        try:
+            report = read_json(self._path, Report)
+        except Damaged:
+            return []
+        is_ours = report is not None and report.patch_digest == self._digest
+        return list(report.sets) if report is not None and is_ours else []
+
+    def is_done(self, number: int) -> bool:
+        """Return whether a set was applied to its end."""
+        return number < len(self._sets) and self._sets[number].result_digest is not None
+
+    def files(self) -> list[str]:
+        """Return every file that the sets name."""
+        return [name for one in self._sets for name in one.files]
+
+    def plan(self, number: int, patches: PatchSet, plan: Plan) -> None:
+        """Keep what a set is about to do."""
+        was_there = all(hunk.result is HunkResult.ALREADY for hunk in plan.hunks)
+        if was_there and number < len(self._sets):
+            return  # killed after its last change; what it planned is what it did
+        self._sets[number:] = [
+            SetReport(
+                title=patches.title, tree=patches.tree, patches=plan.patches, hunks=plan.hunks
+            )
+        ]
+        self._write()
+
+    def done(self, number: int, outcome: Outcome, files: tuple[str, ...]) -> None:
+        """Keep what a set has become."""
+        self._sets[number] = msgspec.structs.replace(
+            self._sets[number], result_digest=outcome.digest, files=files
+        )
+        self._write()
+
+    def _write(self) -> None:
+        write_json(self._path, Report(patch_digest=self._digest, sets=tuple(self._sets)))
+
+
+def _series(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Series:
+    return parse_series(list(_files(paths, recipe, patches)))
+
+
+def _files(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Iterator[tuple[str, bytes]]:
+    folder = recipe_folder(paths, recipe.name) / PATCHES
+    for name in patches.files:
+        if PurePosixPath(name).name != name or "\\" in name:
+            raise BadInput(
+                "patch-name",
+                f"The recipe of {recipe.title} names the patch `{name}`, which is no file name.",
+                hint=f"Patches lie in {folder}, without folders of their own.",
+            )
+        try:
+            yield name, (folder / name).read_bytes()
+        except OSError as error:
+            raise BadInput(
+                "patch-missing",
+                f"{folder / name}, which the recipe names, cannot be read: {error.strerror}.",
+                hint="Restore the file, or take it out of the recipe.",
+            ) from error
+
+
+def _tree_name(recipe: RuntimeRecipe, patches: PatchSet) -> str:
+    tree = PurePosixPath(patches.tree)
+    if tree.is_absolute() or ".." in tree.parts or "\\" in patches.tree:
+        raise BadInput(
+            "patch-name",
+            f"The recipe of {recipe.title} patches the folder `{patches.tree}`, which is not "
+            "inside its packages.",
+            hint="Name a folder relative to site-packages.",
+        )
+    return patches.tree
+
+
+def _journal(folder: Path, patches: PatchSet) -> Path:
+    """Return the journal of a tree: sets of one tree share it, so that one takes back another."""
+    name = hashlib.sha256(patches.tree.encode()).hexdigest()[:12]
+    return folder / JOURNALS / f"{name}.json"
+
+
+def _in_site(patches: PatchSet, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple((PurePosixPath(patches.tree) / name).as_posix() for name in names)
+
+
+def _no_upstream(recipe: RuntimeRecipe, patches: PatchSet) -> HostLacks:
+    assert patches.upstream is not None
+    if patches.upstream.commit is None:
+        return HostLacks(
+            "runtime-not-pinned",
+            f"{recipe.title} is not pinned yet: the commit of `{patches.title}` "
+            f"({patches.upstream.repository}) is not known.",
+            hint="Choose a runtime that is pinned; `weir runtime list` shows which are.",
+        )
+    return HostLacks(
+        "upstream-fetch-missing",
+        f"{recipe.title} needs the patches of {patches.upstream.repository} at commit "
+        f"{patches.upstream.commit}, and fetching them is not offered yet.",
+        hint="Choose a runtime whose patches are the Studio's own.",
+        data={"commit": patches.upstream.commit},
+    )
