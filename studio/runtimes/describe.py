@@ -1,9 +1,7 @@
 """A runtime as it is shown: its recipe, what is installed of it, and the verdict for a host."""
 
 import os
-from pathlib import Path
 
-from studio.domain.errors import Damaged
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Archive, InstalledRuntime, PatchSet, RuntimeRecipe
 from studio.domain.runtimes import (
@@ -13,10 +11,9 @@ from studio.domain.runtimes import (
     RuntimePin,
     RuntimeState,
 )
-from studio.host.documents import read_json
 from studio.host.paths import Paths
 from studio.runtimes import folder as folders
-from studio.runtimes import pin, verdict
+from studio.runtimes import history, pin, verdict
 
 _ID_SHOWN = 12
 _DAMAGED = "What is installed of it cannot be used."
@@ -83,38 +80,24 @@ def _state(recipe: RuntimeRecipe, paths: Paths, found: InstalledRuntime | None) 
     return pin.open_state(recipe) or RuntimeState.AVAILABLE
 
 
-def _current(recipe: RuntimeRecipe, paths: Paths) -> Path | None:
-    """Return the folder that counts as installed, whatever state it is in."""
-    named = folders.named_folder(paths, recipe.name)
-    try:
-        identity = (named / folders.CURRENT_FILE).read_text("utf-8", errors="replace").strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return folders.runtime_folder(paths, recipe.name, identity if identity.isalnum() else "none")
-
-
-def _record(folder: Path) -> InstalledRuntime | None:
-    """Return the record of a folder whose interpreter can be started."""
-    try:
-        record = read_json(folder / folders.RECORD_FILE, InstalledRuntime)
-    except Damaged:
-        return None
-    is_whole = record is not None and os.access(folder / record.python, os.X_OK)
+def _usable(recipe: RuntimeRecipe, paths: Paths) -> InstalledRuntime | None:
+    """Return the installation that is used, when its interpreter can be started."""
+    record = folders.current(paths, recipe.name)
+    is_whole = record is not None and os.access(folders.python_of(paths, record), os.X_OK)
     return record if is_whole else None
 
 
 def _is_damaged(recipe: RuntimeRecipe, paths: Paths) -> bool:
     """Tell a broken installation from an older build, which is whole and merely not this one."""
-    current = _current(recipe, paths)
-    return current is not None and _record(current) is None
+    named = folders.named_folder(paths, recipe.name)
+    return (named / history.CURRENT_FILE).exists() and _usable(recipe, paths) is None
 
 
 def _warnings(
     recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot, found: InstalledRuntime | None
 ) -> tuple[str, ...]:
     said = verdict.warnings_about(recipe, host)
-    current = _current(recipe, paths) if found is None else None
-    older = _record(current) if current is not None else None
+    older = _usable(recipe, paths) if found is None else None
     if older is None:
         return said
     shown = older.runtime_id[:_ID_SHOWN]

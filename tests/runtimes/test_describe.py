@@ -7,10 +7,11 @@ from studio.domain.manifests import InstalledRuntime
 from studio.domain.runtimes import RuntimeDetail, RuntimeInfo, RuntimePin, RuntimeState
 from studio.host.documents import write_json
 from studio.host.paths import Paths, bundled_root
-from studio.runtimes import describe
+from studio.runtimes import describe, history
 from studio.runtimes import folder as folders
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.interpreter import host_platform
+from studio.runtimes.patches import patch_digest
 from tests.runtimes.standin import NAME, StandIn
 
 HOST = HostSnapshot(
@@ -47,13 +48,15 @@ def installed(stand_in: StandIn, **changes: object) -> InstalledRuntime:
     """Write an installation as the installer leaves it."""
     recipe, paths = stand_in.recipe, stand_in.paths
     lock = folders.lock_digest(paths, recipe)
+    patches = patch_digest(paths, recipe)
     fields = {
         "name": NAME,
-        "runtime_id": folders.runtime_id("test", lock, None),
+        "runtime_id": folders.runtime_id("test", lock, patches),
         "python": folders.PYTHON,
         "interpreter": "CPython of the test",
         "interpreter_build": "test",
         "lock_digest": lock,
+        "patch_digest": patches,
         "bytes": 4_321,
         "installed_at": "2026-11-29T10:00:00+00:00",
         **changes,
@@ -65,7 +68,7 @@ def installed(stand_in: StandIn, **changes: object) -> InstalledRuntime:
     python.write_text("#!/bin/sh\n")
     python.chmod(0o755)
     write_json(place / folders.RECORD_FILE, record)
-    current = folders.named_folder(paths, NAME) / folders.CURRENT_FILE
+    current = folders.named_folder(paths, NAME) / history.CURRENT_FILE
     current.write_text(record.runtime_id + "\n")
     return record
 
@@ -92,7 +95,7 @@ def test_what_is_installed_shows_its_id_and_its_size_on_disk(stand_in: StandIn) 
 def test_a_broken_installation_is_not_shown_as_absent(stand_in: StandIn, damage: str) -> None:
     """Something was there yesterday; who reads `can be installed` looks in the wrong place."""
     place = folders.folder_of(stand_in.paths, installed(stand_in))
-    current = folders.named_folder(stand_in.paths, NAME) / folders.CURRENT_FILE
+    current = folders.named_folder(stand_in.paths, NAME) / history.CURRENT_FILE
     match damage:
         case "record":
             (place / folders.RECORD_FILE).write_text("{")
