@@ -94,7 +94,7 @@ class Studio:
         self._job: _Job | None = None
         self._host: HostSnapshot | None = None
         parts.bind(self)
-        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

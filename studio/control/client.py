@@ -17,14 +17,24 @@ from studio.domain.control import (
     NewKey,
     PresetInfo,
     ProcessInfo,
+    RuntimeVersions,
     Status,
     UpRequest,
     UpResult,
 )
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
+from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
-from studio.domain.runtimes import PinRequest, RuntimeDetail, RuntimeList
+from studio.domain.runtimes import (
+    CollectRequest,
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    RuntimeDetail,
+    RuntimeList,
+    VerifyRequest,
+)
 
 T = TypeVar("T")
 
@@ -100,6 +110,33 @@ class ControlClient:
         """Supply what a runtime's recipe leaves open."""
         path = f"/runtimes/{_part(name)}/pin"
         return await self._call("POST", path, RuntimeDetail, body=request)
+
+    async def install_runtime(self, name: str, request: InstallRequest) -> RuntimeDetail:
+        """Install a runtime; returns when it is usable."""
+        path = f"/runtimes/{_part(name)}/install"
+        return await self._call("POST", path, RuntimeDetail, body=request, patient=True)
+
+    async def verify_runtime(self, name: str, request: VerifyRequest) -> Verdict:
+        """Compare a runtime with the list of its files."""
+        path = f"/runtimes/{_part(name)}/verify"
+        return await self._call("POST", path, Verdict, body=request, patient=True)
+
+    async def repair_runtime(self, name: str) -> Repaired:
+        """Restore what differs from what was installed."""
+        return await self._call("POST", f"/runtimes/{_part(name)}/repair", Repaired, patient=True)
+
+    async def runtime_versions(self, name: str) -> RuntimeVersions:
+        """Return the installations of a runtime that are kept."""
+        return await self._call("GET", f"/runtimes/{_part(name)}/versions", RuntimeVersions)
+
+    async def roll_back(self, name: str, request: RollbackRequest) -> RuntimeVersions:
+        """Use the installation before the present one, or the one after it."""
+        path = f"/runtimes/{_part(name)}/rollback"
+        return await self._call("POST", path, RuntimeVersions, body=request)
+
+    async def collect_runtimes(self, request: CollectRequest) -> Collected:
+        """Remove what nothing uses."""
+        return await self._call("POST", "/runtimes/gc", Collected, body=request, patient=True)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

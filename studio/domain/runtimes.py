@@ -179,3 +179,31 @@ class PinRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     confirm: tuple[str, ...] = ()
     forget: bool = False
     """Drop everything that was supplied before."""
+
+
+class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Install a runtime."""
+
+    consent: bool = False
+    """Yes to a large download."""
+
+
+class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Compare a runtime with the list of its files."""
+
+    full: bool = False
+    """Read every byte; otherwise a sample."""
+
+
+class RollbackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Use another installation that is kept."""
+
+    forward: bool = False
+    """Take the last step back."""
+
+
+class CollectRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Remove what nothing uses."""
+
+    dry_run: bool = False
+    """Only say what that would be."""
