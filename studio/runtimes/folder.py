@@ -17,7 +17,7 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.host.documents import read_json
 from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
-from studio.runtimes import history
+from studio.runtimes import history, wheels
 from studio.runtimes.catalog import recipe_folder
 from studio.runtimes.patches import patch_digest
 
@@ -52,7 +52,8 @@ def lock_digest(paths: Paths, recipe: RuntimeRecipe) -> str:
     except FileNotFoundError as error:
         raise BadInput("lock-missing", f"{path}, which the recipe names, is missing.") from error
     aliases = "".join(f"{a.name}=={a.version}:{a.requires}\n" for a in recipe.packages.aliases)
-    return sha256_bytes(lock.replace(b"\r\n", b"\n") + aliases.encode())
+    more = aliases + wheels.digest_text(recipe)
+    return sha256_bytes(lock.replace(b"\r\n", b"\n") + more.encode())
 
 
 def named_folder(paths: Paths, name: str) -> Path:

@@ -23,7 +23,7 @@ from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import history, libraries, patches
+from studio.runtimes import history, libraries, patches, pin, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -78,8 +78,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> InstalledRuntime:
     """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
 
-    Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
-    `interpreter-missing`, `library-missing`), NetworkFailure (`packages-unreachable`,
+    Raises: HostLacks (`runtime-not-pinned`, `hash-unverified`, `platform-unsupported`,
+    `disk-space`, `disk-full`, `not-writable`, `interpreter-missing`, `library-missing`),
+    NetworkFailure (`packages-unreachable`,
     `interpreter-unreachable`), Damaged (`download-hash`, `package-hash`, `archive-unsafe`,
     `runtime-probe`, `patch-rejected`), Busy (`install-running`), and what
     `patches.require_patches` raises.
@@ -88,6 +89,7 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
     try:
         found = folders.installed(paths, recipe)
         if found is None:
+            pin.require_installable(recipe)
             _require_platform(recipe)
             found = await _install_locked(recipe, paths, meter)
             meter.finish(found.interpreter)
@@ -232,7 +234,7 @@ class _Installation:
         if Step.LINKED not in self._journal.steps:
             await install_packages(
                 self._recipe,
-                lock,
+                wheels.requirements_file(self._recipe, lock, self._folder),
                 self._python,
                 self._uv_cache,
                 self._meter,

@@ -1,23 +1,33 @@
 """Wheels that an upstream project publishes itself: how uv is told, how they count in the id."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.runtimes import PackageWheel
+from studio.host import pip_config
 from studio.host.files import write_atomic
 
 REQUIREMENTS_FILE = "requirements.lock"
 
 
-def requirement_lines(recipe: RuntimeRecipe) -> tuple[str, ...]:
-    """Return a requirement with its hash for each of the recipe's own wheels."""
+def requirement_lines(recipe: RuntimeRecipe, folders: Iterable[Path] = ()) -> tuple[str, ...]:
+    """Return a requirement with its hash for each of the recipe's own wheels.
+
+    One that lies in a wheel folder of this machine is asked for by version, so that uv finds it
+    there; else by its address, or at its index.
+    """
     wheels = recipe.packages.wheels if recipe.packages is not None else ()
-    return tuple(_line(wheel) for wheel in wheels)
+    here = tuple(folders)
+    return tuple(_line(wheel, here) for wheel in wheels)
 
 
-def _line(wheel: PackageWheel) -> str:
+def _line(wheel: PackageWheel, folders: tuple[Path, ...]) -> str:
     assert wheel.sha256 is not None, "an open recipe is refused before"
-    where = f"=={wheel.version}" if wheel.index is not None else f" @ {wheel.url}"
+    file = wheel.file
+    is_here = file is not None and any((folder / file).is_file() for folder in folders)
+    is_listed = is_here or wheel.index is not None
+    where = f"=={wheel.version}" if is_listed else f" @ {wheel.url}"
     return f"{wheel.name}{where} --hash=sha256:{wheel.sha256}"
 
 
@@ -35,7 +45,7 @@ def requirements_file(recipe: RuntimeRecipe, lock: Path, folder: Path) -> Path:
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
-    lines = requirement_lines(recipe)
+    lines = requirement_lines(recipe, pip_config.read_sources().folders)
     if not lines:
         return lock
     whole = lock.read_bytes().rstrip(b"\n") + b"\n" + "\n".join((*lines, "")).encode()
