@@ -56,6 +56,9 @@ class Invocation:
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
     forget: bool = False
+    full: bool = False
+    forward: bool = False
+    dry_run: bool = False
     until_released: bool = False
     window_arguments: tuple[str, ...] = ()
 
@@ -371,9 +374,23 @@ def _add_runtime(parser: _Parser) -> None:
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
     made = {name: _command(commands, name, text) for name, text in words.RUNTIME_COMMANDS.items()}
-    for name in ("show", "pin"):
+    for name in made.keys() - {"list", "gc"}:
         made[name].arguments.add_argument("name", metavar="NAME", help=words.HELP_RUNTIME_NAME)
-    options = made["pin"].options
+    _add_pin(made["pin"].options)
+    for name, option, text in (
+        ("verify", "--full", words.HELP_VERIFY_FULL),
+        ("rollback", "--forward", words.HELP_ROLLBACK_FORWARD),
+        ("gc", "--dry-run", words.HELP_GC_DRY_RUN),
+    ):
+        made[name].options.add_argument(option, action="store_true", help=text)
+    made["install"].options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=words.HELP_INSTALL_YES
+    )
+    for one in made.values():
+        _add_json(one)
+
+
+def _add_pin(options: "argparse._ArgumentGroup") -> None:
     options.add_argument("--commit", metavar="SHA", help=words.HELP_PIN_COMMIT)
     options.add_argument(
         "--hash",
@@ -385,8 +402,6 @@ def _add_runtime(parser: _Parser) -> None:
     )
     options.add_argument("--confirm", metavar="MARK", action="append", help=words.HELP_PIN_CONFIRM)
     options.add_argument("--forget", action="store_true", help=words.HELP_PIN_FORGET)
-    for one in made.values():
-        _add_json(one)
 
 
 def _add_service(parser: _Parser) -> None:

@@ -3,7 +3,16 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from studio.cli.render import READABLE_WIDTH, cells_of, labelled, moment_text, padded
+from studio.cli.render import (
+    READABLE_WIDTH,
+    cells_of,
+    labelled,
+    moment_text,
+    padded,
+    table,
+)
+from studio.domain.control import RuntimeVersions
+from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.runtimes import (
     BuildStep,
     PackageWheel,
@@ -13,7 +22,7 @@ from studio.domain.runtimes import (
     RuntimeState,
     Tool,
 )
-from studio.domain.units import bytes_text
+from studio.domain.units import bytes_text, duration_text
 
 STATES: dict[RuntimeState, str] = {
     RuntimeState.INSTALLED: "installed",
@@ -26,6 +35,9 @@ WORKS = "works on this machine"
 WORKS_NOT = "does not work on this machine"
 NO_RUNTIMES = "The catalogue holds no runtime."
 NOTHING_OPEN = "Nothing is open any more: it can be installed."
+VERSION_HEADINGS = ("ID", "INSTALLED", "SIZE", "PYTHON", "")
+VERSION_USED = "in use"
+_MOST_DIFFERENCES = 20
 _ID_SHOWN = 12
 _GAP = "  "
 _SEPARATOR = " · "
@@ -168,3 +180,64 @@ def _wrapped(texts: Iterable[str], width: int) -> list[str]:
             text, max(_LEAST_WIDTH, width), break_long_words=False, break_on_hyphens=False
         )
     return lines or [""]
+
+
+# What was done
+
+
+def installed_text(found: RuntimeDetail) -> str:
+    """Return that a runtime is there, with its id."""
+    shown = (found.info.runtime_id or "")[:_ID_SHOWN]
+    return f"{found.info.name} is installed ({shown}), {bytes_text(found.info.bytes)} on disk."
+
+
+def verdict_text(found: Verdict, width: int = READABLE_WIDTH) -> str:
+    """Return what a verification found, with the first differences."""
+    name = f"{found.runtime} ({found.runtime_id[:_ID_SHOWN]})"
+    seen = (
+        f"{found.files:,} files, {bytes_text(found.bytes)} read in {duration_text(found.seconds)}"
+    )
+    if not found.is_known:
+        return f"{name}: it has no list of its files, so nothing can be compared."
+    if found.is_whole:
+        return f"{name} is as it was installed ({seen})."
+    count = len(found.differences)
+    head = f"{name}: {count} {'file differs' if count == 1 else 'files differ'} ({seen})."
+    lines = [f"{one.kind.value}: {one.path}" for one in found.differences[:_MOST_DIFFERENCES]]
+    if count > _MOST_DIFFERENCES:
+        lines.append(f"and {count - _MOST_DIFFERENCES:,} more")
+    return f"{_section(head, lines, width)}\n`weir runtime repair {found.runtime}` restores them."
+
+
+def repaired_text(done: Repaired) -> str:
+    """Return what a repair did."""
+    name = f"{done.runtime} ({done.runtime_id[:_ID_SHOWN]})"
+    if done.is_rebuilt:
+        return f"{name} was installed anew, in {duration_text(done.seconds)}."
+    if not (done.restored or done.removed or done.compiled):
+        return f"{name} needed no repair ({duration_text(done.seconds)})."
+    pieces = [f"{done.restored:,} files restored", f"{done.removed:,} removed"]
+    pieces += [f"{done.compiled:,} compiled", duration_text(done.seconds)]
+    return f"{name} is repaired: {', '.join(pieces)}."
+
+
+def versions_text(found: RuntimeVersions) -> str:
+    """Return the installations that are kept, the one in use marked."""
+    if not found.kept:
+        return f"{found.name} is not installed."
+    rows = [VERSION_HEADINGS]
+    for one in found.kept:
+        is_used = one.runtime_id == found.current
+        size, moment = bytes_text(one.bytes), moment_text(one.installed_at)
+        used = VERSION_USED if is_used else ""
+        rows.append((one.runtime_id[:_ID_SHOWN], moment, size, one.interpreter, used))
+    return table(rows)
+
+
+def collected_text(done: Collected, width: int = READABLE_WIDTH) -> str:
+    """Return what was removed, or would be."""
+    if not done.removals:
+        return "Nothing is unused."
+    verb = "would be free again" if done.is_dry_run else "are free again"
+    lines = [f"{one.path}: {one.what}" for one in done.removals]
+    return _section(f"{bytes_text(done.bytes)} {verb}:", lines, width)

@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "logs": "Show the log of the engine and the service.",
     "presets": "List the presets and whether they fit this machine.",
     "keys": "Make, list and revoke the API keys of chat clients.",
-    "runtime": "List the engines that can be had, and supply what a recipe leaves open.",
+    "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "service": "Run the service itself, for a service manager.",
     "ui": "Open the window.",
 }
@@ -43,6 +43,12 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "list": "List every runtime, its state, and whether it works on this machine.",
     "show": "Show all about one runtime: needs, patches, what is open, how it fails.",
     "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
+    "install": "Install a runtime beside whatever is there.",
+    "verify": "Compare what is installed with the list of its files.",
+    "repair": "Restore what differs; fetches only that.",
+    "versions": "List the installations of a runtime that are kept.",
+    "rollback": "Use the installation before the present one.",
+    "gc": "Remove what no runtime uses any more.",
 }
 SERVICE_COMMANDS: dict[str, str] = {
     "run": "Run the service in this terminal until it is told to end.",
@@ -76,6 +82,10 @@ HELP_PIN_COMMIT = "Commit of the upstream patch series, in full (40 digits)."
 HELP_PIN_HASH = "The sha256 of a wheel that no source gives one for; may be given again."
 HELP_PIN_CONFIRM = "Agree to something unverified, by its name; may be given again."
 HELP_PIN_FORGET = "Drop all that was supplied for this runtime before."
+HELP_INSTALL_YES = "Agree to a large download."
+HELP_VERIFY_FULL = "Read every byte instead of a sample."
+HELP_ROLLBACK_FORWARD = "Take the last step back again."
+HELP_GC_DRY_RUN = "Only say what would be removed."
 HELP_UNTIL_RELEASED = "End when the terminal or window that started it goes away."
 HELP_THEME = "Colours of the window (default: what was chosen last)."
 HELP_SMOKE = "Open, paint every page once, report and close."
