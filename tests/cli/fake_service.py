@@ -19,6 +19,7 @@ from studio.domain.control import (
     NewKey,
     PresetInfo,
     ProcessInfo,
+    RuntimeVersions,
     ServiceInfo,
     Status,
     UpRequest,
@@ -37,6 +38,8 @@ from studio.domain.events import (
     Ticked,
     UpFinished,
 )
+from studio.domain.integrity import Collected, Removal, Repaired, Verdict
+from studio.domain.manifests import InstalledRuntime
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.runtimes import (
     PinRequest,
@@ -133,6 +136,47 @@ RUNTIMES = (
     ),
 )
 
+VERDICT = Verdict(
+    runtime="cpu-vllm-0.32.0",
+    runtime_id="3f9a0c51b7d2e8644a1b",
+    is_full=False,
+    is_known=True,
+    files=120,
+    bytes=1 << 20,
+    seconds=0.02,
+)
+REPAIRED = Repaired(
+    runtime="cpu-vllm-0.32.0",
+    runtime_id="3f9a0c51b7d2e8644a1b",
+    restored=3,
+    removed=1,
+    compiled=40,
+    packages=("torch",),
+    seconds=2.5,
+)
+COLLECTED = Collected(
+    removals=(Removal(path="runtimes/old/1", what="two updates ago"),),
+    bytes=3 << 30,
+    is_dry_run=False,
+)
+VERSIONS = RuntimeVersions(
+    name="cpu-vllm-0.32.0",
+    current="3f9a0c51b7d2e8644a1b",
+    kept=tuple(
+        InstalledRuntime(
+            name="cpu-vllm-0.32.0",
+            runtime_id=identity,
+            python="python/bin/python3",
+            interpreter="CPython 3.11.17",
+            interpreter_build="x",
+            lock_digest="y",
+            bytes=2 << 30,
+            installed_at="2026-11-29T10:00:00+00:00",
+        )
+        for identity in ("0a9a0c51b7d2e8644a1b", "3f9a0c51b7d2e8644a1b")
+    ),
+)
+
 
 def ready(preset: str = "cpu-demo") -> EngineSnapshot:
     """Return an engine that serves."""
@@ -164,6 +208,9 @@ class FakeService:
     keys: list[KeyInfo] = dataclasses.field(default_factory=list)
     calls: list[str] = dataclasses.field(default_factory=list)
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
+    bodies: list[bytes] = dataclasses.field(default_factory=list)
+    """What was sent about runtimes."""
+    verdict: Verdict = VERDICT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
@@ -253,8 +300,8 @@ class FakeService:
                 return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
             case ["POST", "keys", key_id, "revoke"]:
                 return self._revoke_key(key_id)
-            case [_, "runtimes", name, *_]:
-                return self._runtime(name, request)
+            case [_, "runtimes", *rest] if rest:
+                return await self._about_runtimes(rest, request)
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
@@ -363,9 +410,26 @@ class FakeService:
         self.keys.append(info)
         return NewKey(info=info, key=KEY)
 
-    def _runtime(self, name: str, request: httpx.Request) -> RuntimeDetail:
-        if request.method == "POST":
-            self.pins.append((name, msgspec.json.decode(request.content, type=PinRequest)))
+    async def _about_runtimes(self, rest: list[str], request: httpx.Request) -> object:
+        self.bodies.append(request.content)
+        answers: dict[str, object] = {
+            "gc": COLLECTED,
+            "verify": self.verdict,
+            "repair": REPAIRED,
+            "versions": VERSIONS,
+            "rollback": VERSIONS,
+        }
+        if rest[-1] in answers:
+            return answers[rest[-1]]
+        if rest[-1] == "pin":
+            self.pins.append((rest[0], msgspec.json.decode(request.content, type=PinRequest)))
+        if rest[-1] == "install":
+            self.announce(*STAGES[1:3])
+            for _ in range(50):  # an installation lasts; its events come before its answer
+                await asyncio.sleep(0)
+        return self._runtime(rest[0])
+
+    def _runtime(self, name: str) -> RuntimeDetail:
         for one in RUNTIMES:
             if one.name == name:
                 # What was supplied is enough in this service, whatever it was.

@@ -77,6 +77,15 @@ def test_a_pin_takes_what_is_supplied() -> None:
     )
 
 
+def test_runtime_verbs_take_their_own_options() -> None:
+    """And `gc` no name: it looks at all of them."""
+    assert parse(["runtime", "install", "x", "-y"]).consent
+    assert parse(["runtime", "verify", "x", "--full"]).full
+    assert parse(["runtime", "rollback", "x", "--forward"]).forward
+    assert parse(["runtime", "gc", "--dry-run"]).dry_run
+    assert _mistake("runtime", "gc", "x").sentence == "`x` has no meaning here."
+
+
 @pytest.mark.parametrize("text", ["", "abc", "=abc", "a.whl=", " = "])
 def test_a_hash_without_its_file_is_a_mistake(text: str) -> None:
     """The sentence says how it is written."""
@@ -112,7 +121,7 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("keys", "Something is missing: create | list | revoke."),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
-        ("runtime", "Something is missing: list | show | pin."),
+        ("runtime", "Something is missing: " + " | ".join(words.RUNTIME_COMMANDS) + "."),
         ("runtime show", "Something is missing: NAME."),
         ("keys --json list", "`--json` belongs after `weir keys list`."),
         ("", "Something is missing: COMMAND."),

@@ -4,13 +4,22 @@ from collections.abc import Callable
 
 import msgspec
 
+from studio.domain.integrity import Collected, Difference, DifferenceKind, Repaired, Verdict
 from studio.domain.runtimes import PinRequest, RuntimeDetail, RuntimeList
 from tests.cli.conftest import Ran
-from tests.cli.fake_service import RUNTIMES, FakeConnector, FakeService
+from tests.cli.fake_service import (
+    COLLECTED,
+    REPAIRED,
+    RUNTIMES,
+    VERDICT,
+    FakeConnector,
+    FakeService,
+)
 
 Weir = Callable[..., Ran]
 OPEN = "sm70-1cat-1.5.2"
 SHA256 = "ab" * 32
+NAME = "cpu-vllm-0.32.0"
 
 
 def test_the_list_as_a_document_is_the_record(weir: Weir) -> None:
@@ -74,3 +83,74 @@ def test_none_of_it_needs_a_service(weir: Weir, connector: FakeConnector) -> Non
 
     assert connector.offline_used == 3
     assert connector.started == []
+
+
+def test_an_installation_shows_how_far_it_is(weir: Weir, service: FakeService) -> None:
+    """Gigabytes without a word look like a hang; the id stands at the end."""
+    ran = weir("runtime", "install", NAME, "--yes")
+
+    assert ran.status == 0
+    assert "93.4 MiB of 585.0 MiB" in ran.err
+    assert ran.out == f"{NAME} is installed (3f9a0c51b7d2), 2.00 GiB on disk.\n"
+    assert b'{"consent":true}' in service.bodies
+
+
+def test_what_takes_long_gets_a_service_that_ends_with_it(
+    weir: Weir, connector: FakeConnector, service: FakeService
+) -> None:
+    """An installation by hand must not leave a process behind; a look must not start one."""
+    connector.is_running = False
+
+    assert weir("runtime", "repair", NAME).status == 0
+
+    assert connector.started == [True]
+    assert service.holders == 0
+
+
+def test_a_runtime_that_is_whole_is_status_0(weir: Weir, service: FakeService) -> None:
+    """A script tells by the status."""
+    ran = weir("runtime", "verify", NAME, "--full")
+
+    assert ran.status == 0
+    assert "is as it was installed" in ran.out
+    assert service.bodies == [b'{"full":true}']
+
+
+def test_a_difference_is_status_4_also_as_a_document(weir: Weir, service: FakeService) -> None:
+    """The document says which files; words name the remedy."""
+    one = Difference(path="python/lib/x.py", kind=DifferenceKind.MISSING)
+    service.verdict = msgspec.structs.replace(VERDICT, differences=(one,))
+
+    ran, plain = weir("runtime", "verify", NAME, "--json"), weir("runtime", "verify", NAME)
+
+    assert (ran.status, plain.status) == (4, 4)
+    assert msgspec.json.decode(ran.out, type=Verdict) == service.verdict
+    assert "missing: python/lib/x.py" in plain.out
+    assert f"`weir runtime repair {NAME}` restores them." in plain.out
+
+
+def test_documents_are_the_records(weir: Weir) -> None:
+    """Nothing renamed on the way."""
+    repaired = weir("runtime", "repair", NAME, "--json").out
+    collected = weir("runtime", "gc", "--json").out
+
+    assert msgspec.json.decode(repaired, type=Repaired) == REPAIRED
+    assert msgspec.json.decode(collected, type=Collected) == COLLECTED
+    assert weir("runtime", "versions", NAME, "--json").document()["name"] == NAME
+
+
+def test_going_back_shows_what_is_used_now(weir: Weir, service: FakeService) -> None:
+    """One step back, one step forward, and the table marks where one stands."""
+    ran = weir("runtime", "rollback", NAME, "--forward")
+
+    assert service.bodies == [b'{"forward":true}']
+    (used,) = [line for line in ran.out.splitlines() if line.endswith("in use")]
+    assert used.startswith("3f9a0c51b7d2")
+
+
+def test_clearing_up_says_what_and_how_much(weir: Weir, service: FakeService) -> None:
+    """`--dry-run` goes along; the figure is that of the service."""
+    ran = weir("runtime", "gc", "--dry-run")
+
+    assert service.bodies == [b'{"dry_run":true}']
+    assert ran.out.splitlines()[0] == "3.00 GiB are free again:"

@@ -5,11 +5,12 @@ import pytest
 
 from studio.cli import runtime_text
 from studio.domain.hardware import HostSnapshot
+from studio.domain.integrity import Difference, DifferenceKind
 from studio.domain.runtimes import RuntimeDetail, RuntimeInfo, RuntimeState
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import describe
 from studio.runtimes.catalog import Catalog
-from tests.cli.fake_service import RUNTIMES
+from tests.cli.fake_service import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 PATHS = Paths(home=bundled_root() / "nowhere", catalogue=bundled_root())
 HOST = HostSnapshot(system="linux", machine="x86_64", os_name="Debian")
@@ -110,3 +111,51 @@ def test_what_is_still_in_the_way_is_listed() -> None:
     text = runtime_text.pinned_text(by_name["sm70-1cat-1.5.0"], 100)
 
     assert text.startswith("sm70-1cat-1.5.0: written down. Still in the way:\n  - ")
+
+
+def test_a_verdict_names_the_first_differences_and_counts_the_rest() -> None:
+    """A folder that antivirus ate has thousands."""
+    many = tuple(
+        Difference(path=f"python/lib/{number}.so", kind=DifferenceKind.MISSING)
+        for number in range(1_500)
+    )
+
+    text = runtime_text.verdict_text(msgspec.structs.replace(VERDICT, differences=many), 80)
+
+    assert text.startswith("cpu-vllm-0.32.0 (3f9a0c51b7d2): 1500 files differ")
+    assert "and 1,480 more" in text
+    assert len(text.splitlines()) < 30
+
+
+def test_a_runtime_without_a_list_of_files_is_not_called_whole() -> None:
+    """Not known is not well."""
+    text = runtime_text.verdict_text(msgspec.structs.replace(VERDICT, is_known=False), 80)
+
+    assert "nothing can be compared" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "is repaired: 3 files restored, 1 removed, 40 compiled, 2.5 s."),
+        ({"is_rebuilt": True}, "was installed anew, in 2.5 s."),
+        ({"restored": 0, "removed": 0, "compiled": 0}, "needed no repair (2.5 s)."),
+    ],
+    ids=str,
+)
+def test_a_repair_says_what_it_did(changes: dict[str, object], said: str) -> None:
+    """Nothing to do is news too."""
+    text = runtime_text.repaired_text(msgspec.structs.replace(REPAIRED, **changes))
+
+    assert text.endswith(said)
+
+
+def test_nothing_kept_and_nothing_unused_are_said() -> None:
+    """An empty table looks like a failure."""
+    none_kept = msgspec.structs.replace(VERSIONS, kept=(), current=None)
+    nothing = msgspec.structs.replace(COLLECTED, removals=(), bytes=0)
+    dry = msgspec.structs.replace(COLLECTED, is_dry_run=True)
+
+    assert runtime_text.versions_text(none_kept) == "cpu-vllm-0.32.0 is not installed."
+    assert runtime_text.collected_text(nothing) == "Nothing is unused."
+    assert "3.00 GiB would be free again" in runtime_text.collected_text(dry)
