@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -40,13 +41,10 @@ def used(stand_in: StandIn) -> InstalledRuntime | None:
     return asyncio.run(ensure_whole(recipe, paths, stand_in.reports.append))
 
 
-def free_bytes(stand_in: StandIn) -> int:
-    """Return the bytes of all files of the home, each inode once."""
-    seen = {}
-    for path in stand_in.paths.home.rglob("*"):
-        if not path.is_symlink() and path.is_file():
-            seen[path.stat().st_ino] = path.stat().st_size
-    return sum(seen.values())
+def taken_bytes(stand_in: StandIn) -> int:
+    """Return the bytes of all files and links of the home, each inode once."""
+    found = (path.lstat() for path in stand_in.paths.home.rglob("*"))
+    return sum({s.st_ino: s.st_size for s in found if not stat.S_ISDIR(s.st_mode)}.values())
 
 
 @contextlib.contextmanager
@@ -130,14 +128,14 @@ def test_clearing_up_frees_what_it_says_and_no_more(stand_in: StandIn) -> None:
     home = folder.named_folder(stand_in.paths, standin.NAME)
     (home / "0123456789ab" / "python").mkdir(parents=True)
     (home / "0123456789ab" / "python" / "half").write_bytes(b"x" * 1000)
-    before = free_bytes(stand_in)
+    before = taken_bytes(stand_in)
 
     planned = versions.collect(stand_in.paths, dry_run=True)
-    assert free_bytes(stand_in) == before
+    assert taken_bytes(stand_in) == before
     done = versions.collect(stand_in.paths, dry_run=False)
 
     assert (done.removals, done.bytes) == (planned.removals, planned.bytes)
-    assert before - free_bytes(stand_in) == done.bytes
+    assert before - taken_bytes(stand_in) == done.bytes
     assert 301_000 < done.bytes < 400_000
     assert not folder.folder_of(stand_in.paths, first).exists()
     assert {path.name for path in home.iterdir() if path.is_dir()} == {
