@@ -46,6 +46,13 @@ $(VENV)/.stamp-deps: requirements.lock pyproject.toml
 	    echo 'hint: On Debian or Ubuntu: apt-get install python3 python3-venv' >&2; \
 	    exit 1; \
 	  fi; \
+	  if ! $$found -c 'import ensurepip, venv' 2>/dev/null \
+	    && [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    echo 'Installing python3-venv, which Debian keeps apart from Python.'; \
+	    apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	      python3-venv >/dev/null; \
+	  fi; \
 	  if ! $$found -c 'import ensurepip, venv' 2>/dev/null; then \
 	    version=$$($$found -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 	    echo "error: $$found cannot make environments: its venv or ensurepip module is missing." >&2; \
@@ -134,7 +141,7 @@ bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
 
 bench-window: dev ## First paint and idle figures of the window
-	$(BIN)/python -m tests.bench.bench_window $(ARGS)
+	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 
 # --- Keeping up ---------------------------------------------------------------------------
 

@@ -51,6 +51,12 @@ class Bus:
 
     def __init__(self) -> None:
         self._listeners: set[Subscription] = set()
+        self._is_closed = False
+
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
 
     def publish(self, event: Event) -> None:
         """Announce `event`; never waits."""
@@ -58,8 +64,10 @@ class Bus:
             listener.put(event)
 
     def subscribe(self) -> Subscription:
-        """Return a new listener's queue."""
+        """Return a new listener's queue; one that has ended already when the bus has."""
         subscription = Subscription()
+        if self._is_closed:
+            subscription.close()
         self._listeners.add(subscription)
         return subscription
 
@@ -70,5 +78,6 @@ class Bus:
 
     def close(self) -> None:
         """End every listener's iteration."""
+        self._is_closed = True
         for listener in self._listeners:
             listener.close()

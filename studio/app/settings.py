@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from studio.domain.errors import Damaged
 from studio.host.documents import read_json, write_json
 
 DEFAULT_PORT = 18020
@@ -26,8 +27,16 @@ class SettingsFile:
     """The settings and their file."""
 
     def __init__(self, path: Path) -> None:
+        """Raises: Damaged (`settings-damaged`), HostLacks (`not-readable`)."""
         self._path = path
-        self.now = read_json(path, Settings) or Settings()
+        try:
+            self.now = read_json(path, Settings) or Settings()
+        except Damaged as error:
+            raise Damaged(
+                "settings-damaged",
+                error.message,
+                hint="Put it right, or delete it: then the defaults hold.",
+            ) from error
 
     def change(self, **changes: object) -> None:
         """Replace fields and write the file when anything changed."""

@@ -46,6 +46,7 @@ from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import probe, processes
+from studio.host.http_ports import listen
 from studio.presets import choose
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
@@ -53,6 +54,7 @@ from studio.serving.logs import read_tail
 logger = logging.getLogger(__name__)
 
 _LOG_FLUSH_S = 0.1
+_ADDRESS = "127.0.0.1"
 
 
 class _Job:
@@ -124,9 +126,10 @@ class Studio:
             parts.log.close()
 
     async def end(self, reason: str) -> None:
-        """Announce the end and stop the engine; `run` may be cancelled afterwards."""
+        """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
         await self.stop()
+        self.bus.close()
 
     async def _flush_log(self) -> None:
         while True:
@@ -184,21 +187,22 @@ class Studio:
                 "Say which preset to switch to.",
                 hint="`weir presets` lists them.",
             )
-        await self._up.choose(request)
+        self._up.require(await self._up.choose(request), request)
         await self.stop()
         return await self.up(request)
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
         engine = self._parts.supervisor.snapshot()
-        preset = engine.preset or self._parts.settings.now.preset
-        if preset is None:
+        if engine.preset is None and self._parts.settings.now.preset is None:
             raise EngineNotReady(
                 "nothing-to-restart", "Nothing has been started yet.", hint="`weir up` does that."
             )
-        overrides = dict(engine.overrides) if engine.preset else {}
+        request = UpRequest()  # what served last, as it served, if that was not this service
+        if engine.preset is not None:
+            request = UpRequest(preset=engine.preset, overrides=dict(engine.overrides))
         await self.stop()
-        return await self.up(UpRequest(preset=preset, overrides=overrides))
+        return await self.up(request)
 
     async def stop(self) -> Status:
         """End an `up` under way and the engine; the gateway stays and answers 503."""
@@ -212,25 +216,22 @@ class Studio:
         self._stages.begin(Stage.DETECT)
         choice = await self._up.choose(request)
         self._stages.end(Stage.DETECT, _machine_in_words(choice.host))
-        return self._already(choice, request) or await self._up.run(choice, request)
+        return await self._already(choice, request) or await self._up.run(choice, request)
 
-    def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
+    async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self._parts.supervisor.snapshot()
         if engine.state is not EngineState.READY:
             return None
-        port = self._parts.gateway.info().port
-        if request.port not in (None, port):
-            return None
-        base_url = self._parts.gateway.info().base_url
         is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
-        if not is_same or base_url is None:
+        if not is_same:
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
                 hint=f"Replace it: `weir switch {choice.preset.id}`.",
             )
+        port = request.port or self._parts.settings.now.port
         return UpResult(
-            base_url=base_url,
+            base_url=await self.open_gateway(port, request.consent),
             preset=choice.preset.id,
             served_name=choice.preset.served_name,
             runtime=engine.runtime or choice.recipe.name,
@@ -244,25 +245,14 @@ class Studio:
         """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
         gateway, settings = self._parts.gateway, self._parts.settings
         if gateway.info().port != port:
+            port = await _free_port(port, take_next)  # before the old one is closed
             await gateway.close()
-            port = await self._bind(port, take_next)
+            await gateway.open(_ADDRESS, port)
             self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
         settings.change(port=port)
         base_url = gateway.info().base_url
         assert base_url is not None
         return base_url
-
-    async def _bind(self, port: int, take_next: bool) -> int:
-        gateway = self._parts.gateway
-        try:
-            await gateway.open("127.0.0.1", port)
-            return port
-        except StudioError as error:
-            free = error.data.get("free_port")
-            if not take_next or not isinstance(free, int):
-                raise
-        await gateway.open("127.0.0.1", free)
-        return free
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -429,6 +419,18 @@ class Studio:
                 unit="s",
             )
         )
+
+
+async def _free_port(port: int, take_next: bool) -> int:
+    """Return `port`, or the next free one where that was agreed to."""
+    try:
+        (await listen(_ADDRESS, port)).close()
+    except StudioError as error:
+        free = error.data.get("free_port")
+        if not take_next or not isinstance(free, int):
+            raise
+        return free
+    return port
 
 
 def _machine_in_words(host: HostSnapshot) -> str:

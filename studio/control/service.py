@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -20,6 +21,7 @@ from studio import __version__
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.server import ControlServer
+from studio.domain.errors import Damaged
 from studio.host import files
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
@@ -30,6 +32,7 @@ RELEASE_S = 2.0
 """How long the service outlives its last holder, so that one may come back."""
 FIRST_HOLD_S = 30.0
 """How long a service started for a terminal waits for that terminal."""
+_PROBE_BYTES = 16 << 10
 _LOG_BYTES = 1 << 20
 _LOG_BACKUPS = 3
 
@@ -37,7 +40,7 @@ _LOG_BACKUPS = 3
 class Address(msgspec.Struct, frozen=True, kw_only=True):
     """`service/service.json`: where the running service listens."""
 
-    port: int
+    port: Annotated[int, msgspec.Meta(ge=1, le=65_535)]
     pid: int
     version: str
     started_at: float
@@ -59,12 +62,16 @@ def lock_file(paths: Paths) -> Path:
 
 
 def read_address(paths: Paths) -> tuple[Address, str] | None:
-    """Return the address and the token that lie in `service/`, which may be stale."""
-    address = read_json(address_file(paths), Address)
-    with contextlib.suppress(FileNotFoundError):
+    """Return the address and the token that lie in `service/`, which may be stale.
+
+    None when there are none, or none that can be understood: then no service can be reached either.
+    """
+    try:
+        address = read_json(address_file(paths), Address)
         token = token_file(paths).read_text(encoding="ascii").strip()
-        return (address, token) if address is not None else None
-    return None
+    except (Damaged, FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+        return None
+    return (address, token) if address is not None and token else None
 
 
 def run(paths: Paths, *, until_released: bool) -> int:
@@ -72,11 +79,11 @@ def run(paths: Paths, *, until_released: bool) -> int:
 
     Raises: HostLacks when the home cannot be written.
     """
+    require_writable(paths)
     try:
-        files.make_private(paths.service)
-        paths.sockets.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.make_private(paths.sockets, must_be_own=paths.sockets != paths.service)
     except OSError as error:
-        raise files.from_os_error(error, paths.service) from error
+        raise files.from_os_error(error, paths.sockets) from error
     with files.exclusive(lock_file(paths)) as is_ours:
         if not is_ours:
             sys.stdout.write("The service of this folder runs already.\n")
@@ -97,10 +104,14 @@ def _fast_loop() -> asyncio.Runner:
 
 
 def _log_to(paths: Paths) -> None:
-    paths.logs.mkdir(parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
-        paths.logs / "service.log", maxBytes=_LOG_BYTES, backupCount=_LOG_BACKUPS, encoding="utf-8"
-    )
+    log = paths.logs / "service.log"
+    try:
+        paths.logs.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(
+            log, maxBytes=_LOG_BYTES, backupCount=_LOG_BACKUPS, encoding="utf-8"
+        )
+    except OSError as error:
+        raise files.from_os_error(error, log) from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -132,10 +143,12 @@ class _Service:
         await studio.open()
         await server.open()
         try:
+            # Before the group, which would hide an error of ours in one of its own. Nobody is
+            # served before the next wait.
+            self._announce(server.port, token)
             async with asyncio.TaskGroup() as tasks:
                 running = tasks.create_task(studio.run())
                 watching = tasks.create_task(self._watch_holders())
-                self._announce(server.port, token)
                 await self._end.wait()
                 logger.info("ending: %s", self._reason)
                 await studio.end(self._reason)
@@ -146,6 +159,9 @@ class _Service:
         finally:
             for path in (address_file(self._paths), token_file(self._paths)):
                 path.unlink(missing_ok=True)
+            if self._paths.sockets != self._paths.service:
+                with contextlib.suppress(OSError):
+                    self._paths.sockets.rmdir()
 
     def _announce(self, port: int, token: str) -> None:
         files.write_atomic(token_file(self._paths), token.encode(), mode=0o600)
@@ -186,7 +202,9 @@ def require_writable(paths: Paths) -> None:
     """Raise HostLacks (`not-writable`, `disk-full`) unless the home can be written."""
     try:
         files.make_private(paths.service)
-        files.write_atomic(paths.service / "probe", b"")
+        files.write_atomic(
+            paths.service / "probe", bytes(_PROBE_BYTES)
+        )  # an empty file always fits
         (paths.service / "probe").unlink(missing_ok=True)
     except OSError as error:
         raise files.from_os_error(error, paths.service) from error

@@ -2,7 +2,8 @@
 
 Unknown keys are refused, so a misspelt key is an error that names its place. Files say what, never
 how: no conditions, no expressions. Placeholders in commands and environments are `{python}`,
-`{runtime}`, `{model}`, `{socket}`, `{cache}`; an unknown one is an error (serving/command.py).
+`{runtime}`, `{model}`, `{socket}`, `{sockets}` (its folder), `{cache}`; an unknown one is an error
+(serving/command.py).
 """
 
 import enum
@@ -179,6 +180,15 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     min_compute_capability: str | None = None
 
 
+class SystemLibrary(Document, frozen=True, kw_only=True):
+    """A shared library that packages expect of the system, and that a fresh one may lack."""
+
+    soname: str
+    purpose: str
+    packages: dict[str, str]
+    """Package manager (`apt`, `dnf`, `pacman`, `zypper`) to the package that holds it."""
+
+
 class UpstreamSeries(Document, frozen=True, kw_only=True):
     """A patch series kept by another project: fetched at a pinned commit, never stored here."""
 
@@ -229,6 +239,7 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     needs: RuntimeNeeds
     interpreter: Interpreter
     packages: Packages | None = None
+    libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
     probe: Probe = Probe()
     serve: Serve

@@ -40,7 +40,7 @@ def read_json(path: Path, kind: type[T]) -> T | None:
     """
     try:
         raw = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise _unreadable(path, error) from error

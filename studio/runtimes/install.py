@@ -23,7 +23,7 @@ from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import history, patches
+from studio.runtimes import history, libraries, patches
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -79,9 +79,10 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
     """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
 
     Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
-    `interpreter-missing`), NetworkFailure (`packages-unreachable`, `interpreter-unreachable`),
-    Damaged (`download-hash`, `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`),
-    Busy (`install-running`), and what `patches.require_patches` raises.
+    `interpreter-missing`, `library-missing`), NetworkFailure (`packages-unreachable`,
+    `interpreter-unreachable`), Damaged (`download-hash`, `package-hash`, `archive-unsafe`,
+    `runtime-probe`, `patch-rejected`), Busy (`install-running`), and what
+    `patches.require_patches` raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
@@ -156,6 +157,7 @@ class _Installation:
             await self._install_packages()
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
+        await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         await self._probe()
         return await self._activate()
 

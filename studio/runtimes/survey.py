@@ -1,7 +1,7 @@
 """Looks at the files of a runtime: what is there, whose it is, and the manifest that says so.
 
-Everything under `python/` counts, and of the folder itself the files that an installation leaves
-beside it, but not the records that change later.
+Everything under `python/` and `lib/` counts; the records beside them are written by those whose
+they are.
 """
 
 import base64
@@ -36,6 +36,8 @@ from studio.runtimes.manifest import (
 )
 
 TREE = "python"
+LIBRARIES = "lib"
+"""Shared libraries that the system lacks (libraries.py)."""
 _NOTES = re.compile(r"python/\.lock|.*\.dist-info/(uv_cache\.json|direct_url\.json)")
 _VITAL = re.compile(
     r"python/pyvenv\.cfg|python/bin/python[0-9.]*|.*\.dist-info/RECORD"
@@ -125,7 +127,7 @@ def walk(root: Path, *, with_sizes: bool = True) -> dict[str, Seen]:
     Without sizes it asks nothing about each file, which takes half the time; they are 0 then.
     """
     seen: dict[str, Seen] = {}
-    left = [TREE]
+    left = [tree for tree in (TREE, LIBRARIES) if Path(root, tree).is_dir()]
     while left:
         inside = left.pop()
         with os.scandir(f"{root}/{inside}") as found:

@@ -134,7 +134,7 @@ def examine(
     root: Path, manifest: Manifest, *, on_bytes: Callable[[int], None] | None = None
 ) -> Examination:
     """Read everything in a runtime folder and return what differs from `manifest`."""
-    seen = survey.walk(root, with_sizes=False) if (root / survey.TREE).is_dir() else {}
+    seen = survey.walk(root, with_sizes=False)
     files = [entry for entry in manifest.entries if not entry.has(LINK)]
     hashed = hash_files(
         [Wanted(f"{root}/{entry.path}", entry.size) for entry in files], on_bytes=on_bytes

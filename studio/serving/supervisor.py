@@ -75,6 +75,7 @@ class Supervisor:
         self._life: Life | None = None
         self._number = 0
         self._restarts = 0
+        self._expected_boot_s: float | None = None
         self._error: ErrorInfo | None = None
         self._effects: dict[Effect, Callable[[Launch], None]] = {
             Effect.PREPARE: self._on_prepare,
@@ -114,7 +115,7 @@ class Supervisor:
             served_name=launch.served_name,
             runtime=launch.runtime,
             runtime_id=launch.runtime_id,
-            expected_boot_s=self._forecast_s(launch),
+            expected_boot_s=self._expected_boot_s,
             restarts=self._restarts,
             overrides=dict(launch.overrides),
             error=self._error,
@@ -138,6 +139,7 @@ class Supervisor:
         state = self._machine.state
         if state in (EngineState.STOPPED, EngineState.FAILED, EngineState.BACKING_OFF):
             self._launch, self._error, self._restarts = launch, None, 0
+            self._expected_boot_s = self._forecast_s(launch)
             self._happen(Input(kind=Kind.START))
         elif state in (EngineState.DRAINING, EngineState.STOPPING) or not self._runs(launch):
             served = f" with `{self._launch.preset}`" if self._launch else ""

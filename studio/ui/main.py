@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QStandardPaths, QTimer
 from PySide6.QtWidgets import QApplication
 
+from studio.domain.errors import HostLacks
 from studio.ui.bridge import Bridge
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
@@ -22,6 +23,8 @@ from studio.ui.viewmodels.words import PRODUCT
 from studio.ui.window import MainWindow
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from studio.ui.bridge import Connect
 
 _STARTED_S = time.monotonic()
@@ -45,8 +48,10 @@ def run(
 
     `connect` reaches the service and may start it; `join` reaches one that runs and never starts
     one, so that the window comes back after a goodbye. `home` is the Studio's folder.
+    Raises: HostLacks (`no-display`).
     """
     options = _options(argv)
+    _require_screen(os.environ)
     for name, value in _SOFTWARE.items():
         os.environ.setdefault(name, value)
     application = QApplication([PRODUCT])
@@ -67,6 +72,17 @@ def run(
     status = application.exec()
     session.end()
     return status
+
+
+def _require_screen(environ: Mapping[str, str]) -> None:
+    """Refuse where Qt would abort the whole process: Linux without a screen."""
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if sys.platform == "linux" and not any(environ.get(name) for name in screens):
+        raise HostLacks(
+            "no-display",
+            "The window needs a screen; neither DISPLAY nor WAYLAND_DISPLAY is set here.",
+            hint="Everything works from the command line too: `weir up`, `weir status`.",
+        )
 
 
 def since_start_s() -> float:

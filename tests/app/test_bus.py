@@ -60,3 +60,13 @@ async def test_a_listener_that_left_hears_nothing_more() -> None:
     bus.publish(TICK)
 
     assert [event async for event in listener] == []
+
+
+async def test_a_listener_that_comes_too_late_is_let_go() -> None:
+    """A window that reconnects while the service ends must not wait for ever."""
+    bus = Bus()
+    bus.close()
+
+    late = bus.subscribe()
+
+    assert [event async for event in late] == []

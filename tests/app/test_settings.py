@@ -34,5 +34,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     """Half a file after a full disk is an error that says which file to remove."""
     (tmp_path / "settings.json").write_text('{"port": ')
 
-    with pytest.raises(Damaged, match=r"settings\.json"):
+    with pytest.raises(Damaged, match=r"settings\.json") as caught:
         SettingsFile(tmp_path / "settings.json")
+
+    assert "delete" in (caught.value.hint or "")

@@ -3,23 +3,19 @@
 import asyncio
 import contextlib
 import dataclasses
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from studio.app.settings import Settings
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.client import ControlClient
 from studio.control.server import ControlServer
 from studio.host import files
-from studio.host.documents import write_json
 from studio.host.paths import Paths
-from tests.fakes.catalogue import install_fake, make_catalogue
-from tests.fakes.weir import free_port
+from tests.app.running import fake_paths
 
 TOKEN = "the-token-of-this-run"
 
@@ -32,7 +28,6 @@ class Talk:
     parts: Parts
     studio: Studio
     server: ControlServer
-    gateway_port: int
     holders: list[int] = dataclasses.field(default_factory=list)
     kept: int = 0
     downs: int = 0
@@ -62,28 +57,16 @@ class Talk:
             writer.close()
 
 
-@contextlib.contextmanager
-def fake_paths(folder: Path, **options: Any) -> Iterator[Paths]:
-    """Yield a home in a short folder, with the fake runtime and model installed."""
-    catalogue = make_catalogue(folder / "catalogue", **options)
-    with tempfile.TemporaryDirectory(prefix="wéir ") as home:
-        paths = Paths(home=Path(home), catalogue=catalogue)
-        install_fake(paths)
-        yield paths
-
-
 @contextlib.asynccontextmanager
 async def talking(folder: Path, **options: Any) -> AsyncIterator[Talk]:
     """Yield a server with a Studio; options go to the catalogue."""
     with fake_paths(folder, **options) as paths:
-        port = free_port()
-        write_json(paths.settings_file, Settings(port=port))
-        async with serving(paths, port) as talk:
+        async with serving(paths) as talk:
             yield talk
 
 
 @contextlib.asynccontextmanager
-async def serving(paths: Paths, port: int) -> AsyncIterator[Talk]:
+async def serving(paths: Paths) -> AsyncIterator[Talk]:
     """Yield a server with a Studio over these paths."""
     files.make_private(paths.service)
     parts = Parts(paths)
@@ -100,7 +83,7 @@ async def serving(paths: Paths, port: int) -> AsyncIterator[Talk]:
         talk.holders.append(count)
 
     server = ControlServer(studio, TOKEN, down=down, on_holders=hold, on_keep=keep)
-    talk = Talk(paths=paths, parts=parts, studio=studio, server=server, gateway_port=port)
+    talk = Talk(paths=paths, parts=parts, studio=studio, server=server)
     await studio.open()
     await server.open()
     async with asyncio.TaskGroup() as tasks:

@@ -13,7 +13,7 @@ from studio.control.client import PREFIX
 from studio.control.router import Router, http_status
 from studio.domain import errors
 from studio.domain.errors import StudioError
-from tests.control.talk import fake_paths
+from tests.app.running import fake_paths
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
 

@@ -38,6 +38,8 @@ def test_a_missing_json_is_none_and_a_missing_toml_is_an_error(tmp_path: Path) -
     """State may not exist yet; a named file must."""
     assert read_json(tmp_path / "none.json", Note) is None
     assert read_json(tmp_path / "no" / "folder.json", Note) is None
+    (tmp_path / "file").write_bytes(b"")
+    assert read_json(tmp_path / "file" / "note.json", Note) is None
     with pytest.raises(NotFound) as caught:
         read_toml(tmp_path / "none.toml", Note)
 

@@ -58,6 +58,25 @@ def test_an_unknown_option_is_refused_with_the_usage(tmp_path: Path) -> None:
     assert "usage: weir ui" in done.stderr
 
 
+def test_a_machine_without_a_screen_is_told_what_works_there(tmp_path: Path) -> None:
+    """Qt alone would abort the process with a core dump and a wrong hint."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-m", "studio", "ui"],
+        cwd=ROOT,
+        env={**environment, "WEIR_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 4
+    assert "code: no-display" in done.stderr
+    assert "weir up" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_first_picture_does_not_wait_for_the_http_client(tmp_path: Path) -> None:
     """httpx alone takes a fifth of a second to import."""
     check = "import sys, studio.ui.main; sys.exit('httpx' in sys.modules)"
