@@ -2,7 +2,8 @@
 
 Unknown keys are refused, so a misspelt key is an error that names its place. Files say what, never
 how: no conditions, no expressions. Placeholders in commands and environments are `{python}`,
-`{runtime}`, `{model}`, `{socket}`, `{cache}`; an unknown one is an error (serving/command.py).
+`{runtime}`, `{model}`, `{socket}`, `{sockets}` (its folder), `{cache}`; an unknown one is an error
+(serving/command.py).
 """
 
 import enum

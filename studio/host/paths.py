@@ -95,7 +95,8 @@ class Paths:
 
 
 def _fits(folder: Path) -> bool:
-    return len(os.fsencode(folder / "engine-0000000000.sock")) <= SOCKET_PATH_LIMIT
+    """Return whether the longest name of a socket still fits: the engine's own are UUIDs."""
+    return len(os.fsencode(folder / ("0" * 36))) <= SOCKET_PATH_LIMIT
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Paths:

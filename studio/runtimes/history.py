@@ -3,8 +3,8 @@
     <home>/runtimes/<name>/current    the id of the one that is used; its change is the switch
     <home>/runtimes/<name>/history    the ids in the order of their use, one a line
 
-The history is written before `current`. A kill between the two leaves an entry that was never
-used, after the one that is; the next switch to it, or the next installation, puts that right.
+The history is written before `current` and does without the newest entry, which is `current` when
+it is not in the list. So a kill between the two never leaves one ahead that was not used yet.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ def current(home: Path) -> str | None:
 
 
 def read(home: Path) -> tuple[str, ...]:
-    """Return the ids in the order of their use; at least the one that is used."""
+    """Return the ids in the order of their use, with the one that is used."""
     try:
         lines = (home / HISTORY_FILE).read_text("utf-8").split()
     except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
@@ -49,9 +49,8 @@ def activate(home: Path, identity: str) -> None:
     now, known = current(home), read(home)
     if now != identity:
         behind = known[: known.index(now) + 1] if now is not None else known
-        kept = (*(one for one in behind if one != identity), identity)
-        write_atomic(home / HISTORY_FILE, "".join(f"{one}\n" for one in kept).encode())
-    switch(home, identity)
+        _write(home, tuple(one for one in behind if one != identity))
+    write_atomic(home / CURRENT_FILE, f"{identity}\n".encode())
 
 
 def switch(home: Path, identity: str) -> None:
@@ -59,4 +58,9 @@ def switch(home: Path, identity: str) -> None:
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
+    _write(home, read(home))
     write_atomic(home / CURRENT_FILE, f"{identity}\n".encode())
+
+
+def _write(home: Path, identities: tuple[str, ...]) -> None:
+    write_atomic(home / HISTORY_FILE, "".join(f"{one}\n" for one in identities).encode())

@@ -80,10 +80,9 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
 
     Raises: HostLacks (`runtime-not-pinned`, `hash-unverified`, `platform-unsupported`,
     `disk-space`, `disk-full`, `not-writable`, `interpreter-missing`, `library-missing`),
-    NetworkFailure (`packages-unreachable`,
-    `interpreter-unreachable`), Damaged (`download-hash`, `package-hash`, `archive-unsafe`,
-    `runtime-probe`, `patch-rejected`), Busy (`install-running`), and what
-    `patches.require_patches` raises.
+    NetworkFailure (`packages-unreachable`, `interpreter-unreachable`), Damaged (`download-hash`,
+    `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`), Busy (`install-running`),
+    and what `patches.require_patches` raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
@@ -157,9 +156,9 @@ class _Installation:
             await self._make_interpreter()
         if self._recipe.packages is not None:
             await self._install_packages()
-        await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
+        await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         await self._probe()
         return await self._activate()
 

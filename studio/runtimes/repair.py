@@ -218,11 +218,16 @@ class _Repair:
 
     async def _restore(self, damaged: Sequence[Entry]) -> list[Entry]:
         """Fetch and move in; the interpreter first, for it is what uv asks about its folders."""
-        unowned = [entry for entry in damaged if not entry.owner]
         owned = [entry for entry in damaged if entry.owner]
-        done = await self._sources.of_interpreter(unowned) if unowned else {}
-        if len(done) == len(unowned) and owned and os.access(self._python, os.X_OK):
+        system = [entry for entry in damaged if entry.path.startswith(f"{survey.LIBRARIES}/")]
+        own = [entry for entry in damaged if entry not in owned and entry not in system]
+        done = await self._sources.of_interpreter(own) if own else {}
+        if len(done) < len(own) or not os.access(self._python, os.X_OK):
+            return list(done.values())
+        if owned:
             done |= await self._sources.of_packages(owned)
+        if system:
+            done |= await self._sources.of_system(system)
         return list(done.values())
 
     async def _compile(self, bytecode: Sequence[Entry], restored: Sequence[Entry]) -> list[str]:

@@ -22,7 +22,7 @@ from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import interpreter, locks, patches, relocate, verify
+from studio.runtimes import interpreter, libraries, locks, patches, relocate, survey, verify
 from studio.runtimes.manifest import (
     EXECUTABLE,
     LINK,
@@ -93,6 +93,24 @@ class Sources:
             stage.mkdir(parents=True)
             await uv.make_venv(chosen.executable, stage / "python", cache=self._cache)
         return done | self._take(left, stage, made_for=stage)
+
+    async def of_system(self, entries: Sequence[Entry]) -> dict[str, Entry]:
+        """Restore shared libraries of the system; return those that load now.
+
+        Whatever release the system's packages hold by now is right, as it is for an installation.
+        Raises: HostLacks (`library-missing`).
+        """
+        for entry in entries:
+            make_room(self._root, self._root / entry.path)
+            (self._root / entry.path).unlink(missing_ok=True)
+        python = self._root / self._record.python
+        await libraries.supply(self._recipe, self._root, python, self._meter)
+        done: dict[str, Entry] = {}
+        for entry in entries:
+            now = hash_file(f"{self._root}/{entry.path}")
+            if now is not None and now.sha256 is not None:
+                done[entry.path] = survey.entry(self._root, entry.path, now, survey.UNOWNED)
+        return done
 
     async def of_packages(self, entries: Sequence[Entry]) -> dict[str, Entry]:
         """Restore files of distributions; return those that are whole now.

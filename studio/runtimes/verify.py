@@ -98,16 +98,22 @@ async def verify(paths: Paths, runtime: InstalledRuntime, *, full: bool, report:
     )
 
 
-def sample(root: Path, *, choice: random.Random | None = None) -> Examination | None:
+def sample(root: Path) -> Examination | None:
     """Look at the vital files and some others of a runtime folder; None without a manifest.
 
     Raises: Damaged (`manifest-damaged`), HostLacks (`not-readable`).
     """
     with manifests.opened(root) as reader:
-        if reader is None:
-            return None
-        entries = reader.entries(_sampled_blocks(reader, choice or random.SystemRandom()))
-        header = reader.header
+        return look(root, reader) if reader is not None else None
+
+
+def look(root: Path, reader: Reader, *, choice: random.Random | None = None) -> Examination:
+    """Compare a sample of an open manifest with the runtime folder `root`.
+
+    Raises: as `sample`.
+    """
+    header = reader.header
+    entries = reader.entries(_sampled_blocks(reader, choice or random.SystemRandom()))
     result = Examination([], [], len(entries), 0)
     if Path(header.root) != root:
         result.findings.append(Finding(survey.TREE, DifferenceKind.MOVED))
@@ -128,7 +134,7 @@ def examine(
     root: Path, manifest: Manifest, *, on_bytes: Callable[[int], None] | None = None
 ) -> Examination:
     """Read everything in a runtime folder and return what differs from `manifest`."""
-    seen = survey.walk(root) if (root / survey.TREE).is_dir() else {}
+    seen = survey.walk(root, with_sizes=False)
     files = [entry for entry in manifest.entries if not entry.has(LINK)]
     hashed = hash_files(
         [Wanted(f"{root}/{entry.path}", entry.size) for entry in files], on_bytes=on_bytes

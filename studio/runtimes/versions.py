@@ -207,7 +207,8 @@ def _stats(place: Path) -> Iterator[os.stat_result]:
     if place.is_symlink() or place.is_file():
         yield place.lstat()
         return
-    for root, _folders, names in os.walk(place):
-        for name in names:
+    for root, inside, names in os.walk(place):
+        links = [name for name in inside if Path(root, name).is_symlink()]
+        for name in (*names, *links):
             with contextlib.suppress(FileNotFoundError):
                 yield Path(root, name).lstat()

@@ -8,6 +8,7 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Knob, KnobKind, KnobValue, Preset, RuntimeRecipe
@@ -108,6 +109,7 @@ def render(
     """
     knobs = read_overrides(preset, overrides)
     known = dataclasses.asdict(places)
+    known["sockets"] = str(PurePath(places.socket).parent)
     argv = [_fill(part, known, recipe.name) for part in recipe.serve.command]
     argv += [places.model, "--uds", places.socket, "--served-model-name", preset.served_name]
     environment = {name: inherited[name] for name in INHERITED if name in inherited}

@@ -57,8 +57,7 @@ class Life:
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
         self._phases: list[PhaseTime] = []
         self._share: float | None = None
-        self._pool_tokens: int | None = None
-        self._max_model_len: int | None = None
+        self._known = phases.Known()
         self._is_listening = asyncio.Event()
 
     @property
@@ -83,8 +82,8 @@ class Life:
             phases=tuple(self._phases),
             elapsed_s=self._elapsed_s(),
             boot_s=self.boot_s,
-            pool_tokens=self._pool_tokens,
-            max_model_len=self._max_model_len,
+            pool_tokens=self._known.whole("pool_tokens"),
+            max_model_len=self._known.whole("max_model_len"),
         )
 
     def terminate(self) -> None:
@@ -183,11 +182,7 @@ class Life:
         if sign.phase is not None:
             self._enter(sign.phase)
         self._share = sign.share
-        tokens, length = sign.facts.get("pool_tokens"), sign.facts.get("max_model_len")
-        if isinstance(tokens, int):
-            self._pool_tokens = tokens
-        if isinstance(length, int):
-            self._max_model_len = length
+        self._known.learn(sign)
         if sign.facts.get("startup_complete"):
             self._is_listening.set()
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from studio.domain.server import BootPhase
+from studio.serving import ledger
 from studio.serving.log_text import split_header
 
 Facts = Mapping[str, int | float | str]
@@ -28,12 +29,36 @@ class Sign:
     `share` is the progress of the pass that the line belongs to, 0 to 1 (graph capture makes two
     passes). Facts, a later one replaces an earlier one: `engine_version`, `max_model_len`,
     `checkpoint_gib`, `weights_s`, `weights_gib`, `compile_s`, `kv_gib`, `pool_tokens`,
-    `max_concurrency`, `graphs_s`, `graphs_gib`, `init_s`, `startup_complete`.
+    `max_concurrency`, `graphs_s`, `graphs_gib`, `init_s`, `startup_complete`. A patched engine also
+    prints a ledger, whose facts (ledger.py) are exact and in bytes.
     """
 
     phase: BootPhase | None = None
     share: float | None = None
     facts: Facts = dataclasses.field(default_factory=dict)
+    is_ledger: bool = False
+
+
+class Known:
+    """The facts of one boot so far; what a ledger says wins over prose, earlier or later."""
+
+    def __init__(self) -> None:
+        self._prose: dict[str, int | float | str] = {}
+        self._ledger: dict[str, int | float | str] = {}
+
+    def learn(self, sign: Sign) -> None:
+        """Take up what a line said."""
+        (self._ledger if sign.is_ledger else self._prose).update(sign.facts)
+
+    @property
+    def facts(self) -> Facts:
+        """Return all that is known."""
+        return {**self._prose, **self._ledger}
+
+    def whole(self, name: str) -> int | None:
+        """Return a fact that is a whole number, or None."""
+        value = self.facts.get(name)
+        return value if isinstance(value, int) else None
 
 
 def is_later(phase: BootPhase, than: BootPhase | None) -> bool:
@@ -46,6 +71,9 @@ def is_later(phase: BootPhase, than: BootPhase | None) -> bool:
 
 def read(line: str) -> Sign | None:
     """Return what `line` says about the boot, or None."""
+    if ledger.PREFIX in line:
+        facts = ledger.facts(split_header(line)[1])
+        return None if facts is None else Sign(facts=facts, is_ledger=True)
     for needle, rules in _GATE:
         if needle in line:
             _level, message = split_header(line)

@@ -5,7 +5,9 @@
 Standard library only, so that it starts in a tenth of a second. What it says is recorded from a
 real vLLM 0.32.0 (tests/data/engine). Environment:
 
-    VLLM_API_KEY               the key that paths beginning with /v1 and /inference ask for
+    VLLM_API_KEY               the key that every path but /health asks for
+    FAKE_VLLM_UNPATCHED        set: as upstream ships it, without the Studio's own patches (only /v1
+                               and /inference ask for the key, and no ledger is printed)
     FAKE_VLLM_BOOT_S           seconds of the boot, default 0.3; the recorded cadence, sped up
     FAKE_VLLM_BOOT_LOG         another recorded boot log
     FAKE_VLLM_TOKENS_PER_S     pace of each stream, default 200; 0: as fast as can be
@@ -15,8 +17,9 @@ real vLLM 0.32.0 (tests/data/engine). Environment:
         die-on-first-request die-after=SECONDS stall ignore-sigterm spew=LINES_PER_S
 
 SIGTERM and SIGINT end it with status 0 (running requests end with `abort`, or are drained for
-`--shutdown-timeout` seconds); SIGKILL of this process leaves EngineCore and Worker behind, as the
-real ones stay behind. A dead EngineCore or Worker ends it with status 0, too.
+`--shutdown-timeout` seconds); SIGKILL of this process leaves EngineCore and Worker behind, as those
+of an engine without our patch against it, which guard and sweep have to cope with. A dead
+EngineCore or Worker ends it with status 0, too.
 """
 
 import sys

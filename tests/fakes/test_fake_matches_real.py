@@ -1,8 +1,10 @@
 """The fake engine answers as the real one does: the rest of the suite stands on it.
 
 The same calls go to the fake and to what is compared with: recorded answers (always), and the real
-engine where it is installed (lane `real`). Compared are status, headers, the structure of
-documents, the sequence of events in streams, the sentences of errors, and the names of metrics.
+engine where it is installed (lane `real`). The recordings are of the engine as upstream ships it,
+what is installed has the Studio's own patches; the fake is started as either. Compared are status,
+headers, the structure of documents, the sequence of events in streams, the sentences of errors, and
+the names of metrics.
 """
 
 import json
@@ -120,15 +122,22 @@ UNRECORDED: dict[str, tuple[str, str, object]] = {
 class RealEngine(Protocol):
     """What the fixture `real_engine` gives."""
 
-    path: str
+    socket: str
     key: str
     served_name: str
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    """Return a fake engine started like the recorded one."""
+    """Return a fake engine with our patches, as the installed one has them."""
     with running.fake(*FLAGS) as fake:
+        yield fake.engine
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Engine]:
+    """Return a fake engine started like the recorded one, which has no patches."""
+    with running.fake(*FLAGS, environment={"FAKE_VLLM_UNPATCHED": "1"}) as fake:
         yield fake.engine
 
 
@@ -232,21 +241,21 @@ def families(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_fake_answers_like_the_recorded_engine(engine: Engine, name: str) -> None:
+def test_fake_answers_like_the_recorded_engine(upstream: Engine, name: str) -> None:
     """Runs everywhere; the recording is of vLLM 0.32.0 with the demo model."""
     request, expected = recorded_request(name), recorded_answer(name)
     if name == "chat-long-2-cached":
-        ask(engine, recorded_request("chat-long-1"), "smollm2")
+        ask(upstream, recorded_request("chat-long-1"), "smollm2")
 
-    compare(ask(engine, request, "smollm2"), expected)
+    compare(ask(upstream, request, "smollm2"), expected)
 
 
-def test_fake_counts_cached_tokens_in_blocks_like_the_recorded_engine(engine: Engine) -> None:
+def test_fake_counts_cached_tokens_in_blocks_like_the_recorded_engine(upstream: Engine) -> None:
     """The second time a long prompt comes, its whole blocks of 128 tokens are known."""
     request = recorded_request("chat-long-1")
-    ask(engine, request, "smollm2")
+    ask(upstream, request, "smollm2")
 
-    document = ask(engine, request, "smollm2").json()
+    document = ask(upstream, request, "smollm2").json()
 
     assert isinstance(document, dict)
     cached = document["usage"]["prompt_tokens_details"]["cached_tokens"]
@@ -254,14 +263,22 @@ def test_fake_counts_cached_tokens_in_blocks_like_the_recorded_engine(engine: En
     assert cached % 128 == 0
 
 
-def test_fake_has_the_metrics_of_the_recorded_engine(engine: Engine) -> None:
+def test_fake_has_the_metrics_of_the_recorded_engine(upstream: Engine) -> None:
     """The recording is another one than the fake's template."""
     recorded = families((ENGINE / "metrics" / "main-idle.txt").read_text(encoding="utf-8"))
 
-    answer = engine.call("GET", "/metrics", key=None)
+    answer = upstream.call("GET", "/metrics", key=None)
 
     assert len(recorded) > 50
     assert families(answer.body.decode()) == recorded
+
+
+@pytest.mark.parametrize("target", ["/metrics", "/version", "/ping", "/load", "/nope"])
+def test_our_patch_is_the_only_difference(engine: Engine, upstream: Engine, target: str) -> None:
+    """The two fakes differ in what they ask a key for, and in nothing else."""
+    assert engine.call("GET", target, key=None).status == 401
+    assert upstream.call("GET", target, key=None).status != 401
+    assert engine.call("GET", target).status == upstream.call("GET", target).status
 
 
 @pytest.mark.real
@@ -293,12 +310,12 @@ def test_fake_refuses_like_the_real_engine(
 @pytest.mark.real
 def test_fake_has_the_metrics_of_the_real_engine(engine: Engine, real_engine: RealEngine) -> None:
     """Names only; what they count is tested elsewhere."""
-    ours = families(engine.call("GET", "/metrics", key=None).body.decode())
-    theirs = families(real(real_engine).call("GET", "/metrics", key=None).body.decode())
+    ours = families(engine.call("GET", "/metrics").body.decode())
+    theirs = families(real(real_engine).call("GET", "/metrics").body.decode())
 
     assert ours == theirs
 
 
 def real(engine: RealEngine) -> Engine:
     """Return a client of the real engine."""
-    return Engine(key=engine.key, served_name=engine.served_name, path=engine.path)
+    return Engine(key=engine.key, served_name=engine.served_name, path=engine.socket)

@@ -42,13 +42,16 @@ def test_a_boot_has_every_phase_and_the_pool_that_was_asked_for() -> None:
         signs = [sign for line in engine.lines if (sign := phases.read(line))]
         sample = prometheus.parse(engine.engine.call("GET", "/metrics").body.decode())
 
-    facts = {name: value for sign in signs for name, value in sign.facts.items()}
+    ledgers = [sign.facts for sign in signs if sign.is_ledger]
+    prose = [sign.facts for sign in signs if not sign.is_ledger]
+    facts = {name: value for found in prose for name, value in found.items()}
     seen = [sign.phase for sign in signs if sign.phase is not None]
     assert seen == sorted(seen, key=phases.ORDER.index)
     assert len(set(seen)) == 6
     assert facts["pool_tokens"] == 46_592  # what the real one printed for these flags
     assert facts["max_model_len"] == 4096
     assert facts["max_concurrency"] == 11.38
+    assert [found["pool_tokens"] for found in ledgers] == [46_592]
     assert sample.pool_tokens == 46_592
 
 

@@ -100,7 +100,10 @@ async def test_it_is_ready_once_and_only_after_a_token(home: Path, tmp_path: Pat
     async with living(fake_launch(home, tmp_path), home) as told:
         await until_async(lambda: told.ready > 0, "its readiness")
         at_ready = told.life.complete(READY)
-        _, _, metrics = await told.life.upstream.fetch("GET", "/metrics", timeout_s=5)
+        authorization = (b"authorization", f"Bearer {told.life.key}".encode())
+        _, _, metrics = await told.life.upstream.fetch(
+            "GET", "/metrics", headers=[authorization], timeout_s=5
+        )
         told.life.terminate()
 
     assert (told.ready, told.unusable) == (1, 0)

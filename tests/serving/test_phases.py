@@ -153,6 +153,37 @@ def test_a_message_counts_only_at_the_beginning_of_its_line(line: str) -> None:
     assert phases.read(line) is None
 
 
+def test_the_ledger_wins_over_prose_that_comes_later() -> None:
+    """Workers speak out of step, and a draft model prints a length of its own."""
+    document = '{"schema_version":1,"pool_tokens":23296,"max_model_len":2048,"blocks":null}'
+    known = phases.Known()
+    for line in (
+        "(APIServer pid=1) INFO 11-29 13:49:23 [model.py:1788] Using max model len 262144",
+        f"(EngineCore pid=2) INFO 11-29 13:54:21 [boot_ledger.py:45] WEIR_LEDGER {document}",
+        "(APIServer pid=1) INFO 11-29 13:54:23 [model.py:1788] Using max model len 4096",
+    ):
+        sign = phases.read(line)
+        assert sign is not None
+        known.learn(sign)
+
+    assert known.whole("max_model_len") == 2048
+    assert known.whole("pool_tokens") == 23_296
+    assert known.whole("blocks") is None
+    assert known.whole("max_concurrency") is None
+
+
+def test_prose_is_enough_for_an_engine_without_a_ledger() -> None:
+    """Runtimes without our series, and the recordings."""
+    known = phases.Known()
+    for line in recordings.lines(recordings.ENGINE / "boot" / "smollm2-f32-eager.log"):
+        sign = phases.read(line)
+        if sign is not None:
+            known.learn(sign)
+
+    assert known.whole("pool_tokens") == 46_592
+    assert known.whole("kv_gib") is None
+
+
 def test_phase_order_keeps_the_latest() -> None:
     """Workers speak out of step; the shown phase never goes back."""
     assert phases.is_later(BootPhase.CONFIG, None)

@@ -91,9 +91,13 @@ class Api:
             await reply.send_json(404, {"detail": "Not Found"})
 
     def _may(self, request: Request) -> bool:
-        """Return whether the key is right; only /v1 and /inference ask for one."""
+        """Return whether the key is right; patched, every path but /health asks for one."""
         key = self._settings.key
-        if key is None or not request.path.startswith(("/v1", "/inference")):
+        if self._settings.is_patched:
+            is_open = request.path == "/health"
+        else:
+            is_open = not request.path.startswith(("/v1", "/inference"))
+        if key is None or is_open:
             return True
         return secrets.compare_digest(
             request.headers.get("authorization", "").encode(), f"Bearer {key}".encode()

@@ -18,6 +18,7 @@ BOOT_LOG = log.ENGINE / "boot" / "main-ngram-apikey.timed.log"
 _BANNER = "non-default args:"
 _CORE_SPEAKS = "Initializing a V1 LLM engine"
 _READY = "Application startup complete."
+_POOL_IS_MADE = "init engine ("
 _LINGER_S = 0.2
 """Between the engine's death and the end of the process; 5 s with the real one."""
 
@@ -64,6 +65,8 @@ class Life:
         script = log.read(settings.boot_log or BOOT_LOG)
         if settings.boot_log is None:
             script = log.without_speculation(script)
+        if settings.is_patched:
+            script = log.with_ledger(script, _POOL_IS_MADE, settings)
         end = next(index for index, (_, line) in enumerate(script) if _READY in line)
         self._play(script[:end], hang="hang-in-boot" in faults)
         return None

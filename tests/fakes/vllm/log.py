@@ -1,13 +1,20 @@
 """What the fake engine prints: recorded lines, made to speak of this engine."""
 
 import contextlib
+import json
 import os
 import re
 import sys
 import time
 from pathlib import Path
 
-from tests.fakes.vllm.settings import TOKEN_BYTES, Settings
+from tests.fakes.vllm.settings import (
+    BLOCK_TOKENS,
+    LAYERS,
+    TOKEN_BYTES,
+    WEIGHTS_BYTES,
+    Settings,
+)
 
 ENGINE = Path(__file__).resolve().parents[2] / "data" / "engine"
 _TAG = re.compile(r"^\((\w+(?:[-_]\w+)*) pid=\d+\)")
@@ -47,6 +54,65 @@ def read(path: Path) -> list[tuple[float, str]]:
 def without_speculation(script: list[tuple[float, str]]) -> list[tuple[float, str]]:
     """Return the script without the lines that only speculation brings."""
     return [(at, line) for at, line in script if not any(word in line for word in _NGRAM)]
+
+
+def with_ledger(
+    script: list[tuple[float, str]], before: str, settings: Settings
+) -> list[tuple[float, str]]:
+    """Return the script with the ledger that our patch makes EngineCore print."""
+    place = next((at for at, (_, line) in enumerate(script) if before in line), None)
+    if place is None:
+        return script
+    at, line = script[place]
+    tag = _TAG.match(line)
+    head = f"{tag[0]} " if tag else ""
+    text = json.dumps(ledger(settings), separators=(",", ":"))
+    printed = f"{head}INFO 11-29 13:00:00 [boot_ledger.py:45] WEIR_LEDGER {text}\n"
+    return [*script[:place], (at, printed), *script[place:]]
+
+
+def ledger(settings: Settings) -> dict[str, object]:
+    """Return the ledger's document, as the patched engine gives it for the demo model."""
+    blocks = settings.pool_tokens // BLOCK_TOKENS
+    page = TOKEN_BYTES * BLOCK_TOKENS // LAYERS
+    sizes: dict[str, object] = {
+        "weights_bytes": WEIGHTS_BYTES,
+        "activation_peak_bytes": None,
+        "non_torch_bytes": None,
+        "graph_pool_bytes": None,
+        "kv_bytes": blocks * page * LAYERS,
+    }
+    worker = {
+        **sizes,
+        "rank": 0,
+        "consumed_bytes": None,
+        "graph_pool_estimate_bytes": None,
+        "resident_bytes": 2_500_000_000,
+        "kv_available_bytes": settings.kv_bytes,
+    }
+    group = {
+        "kind": "full_attention",
+        "layers": LAYERS,
+        "block_tokens": BLOCK_TOKENS,
+        "page_bytes": page,
+    }
+    return {
+        "schema_version": 1,
+        "engine_version": "0.32.0",
+        "device": "cpu",
+        "data_parallel_index": 0,
+        "tensor_parallel_size": 1,
+        "pipeline_parallel_size": 1,
+        "max_model_len": settings.max_model_len,
+        "pool_tokens": settings.pool_tokens,
+        "max_concurrency": settings.pool_tokens / settings.max_model_len,
+        "blocks": blocks,
+        "block_tokens": BLOCK_TOKENS,
+        "kv_dtype": "auto",
+        **sizes,
+        "groups": [group],
+        "workers": [worker],
+    }
 
 
 class Printer:

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 BLOCK_TOKENS = 128
+LAYERS = 30
+WEIGHTS_BYTES = 538_060_032
+"""SmolLM2-135M in float32."""
 TOKEN_BYTES = 46_080
 """KV bytes a token takes in SmolLM2-135M in float32: 30 layers × 2 × 3 heads × 64 × 4 bytes."""
 
@@ -45,6 +48,8 @@ class Settings:
     tokens_per_s: float
     tokens: int
     faults: Mapping[str, float]
+    is_patched: bool
+    """Whether it is as the Studio's own patches make it, or as upstream ships it."""
 
     @property
     def pool_tokens(self) -> int:
@@ -88,6 +93,7 @@ def read(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> Settin
         tokens_per_s=float(environ.get("FAKE_VLLM_TOKENS_PER_S") or 200),
         tokens=int(environ.get("FAKE_VLLM_TOKENS") or 32),
         faults=_faults(environ.get("FAKE_VLLM_FAULT", "")),
+        is_patched=not environ.get("FAKE_VLLM_UNPATCHED"),
     )
 
 
