@@ -7,14 +7,8 @@ import msgspec
 from studio.domain.integrity import Collected, Difference, DifferenceKind, Repaired, Verdict
 from studio.domain.runtimes import PinRequest, RuntimeDetail, RuntimeList
 from tests.cli.conftest import Ran
-from tests.cli.fake_service import (
-    COLLECTED,
-    REPAIRED,
-    RUNTIMES,
-    VERDICT,
-    FakeConnector,
-    FakeService,
-)
+from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT
 
 Weir = Callable[..., Ran]
 OPEN = "sm70-1cat-1.5.2"

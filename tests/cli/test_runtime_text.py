@@ -10,7 +10,7 @@ from studio.domain.runtimes import RuntimeDetail, RuntimeInfo, RuntimeState
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import describe
 from studio.runtimes.catalog import Catalog
-from tests.cli.fake_service import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
+from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 PATHS = Paths(home=bundled_root() / "nowhere", catalogue=bundled_root())
 HOST = HostSnapshot(system="linux", machine="x86_64", os_name="Debian")
