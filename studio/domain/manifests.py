@@ -239,8 +239,6 @@ class PatchSet(Document, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     """Ours: names under `patches/` beside runtime.toml, in order."""
     upstream: UpstreamSeries | None = None
-    replaces: tuple[str, ...] = ()
-    """Names of our own patches that this set makes needless; they are skipped."""
 
 
 class Probe(Document, frozen=True, kw_only=True):

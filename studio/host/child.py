@@ -132,21 +132,30 @@ async def start(
     finally:
         report.close_write_end()
         output.close_write_end()
+    leader: int | None = None
     try:
-        async with asyncio.timeout(_SPAWN_S):
-            line = await report.reader.readline()
-    except TimeoutError:
-        line = b""
-    word, _, number = line.decode("ascii", "replace").strip().partition(" ")
-    if word != "pid":
-        with contextlib.suppress(ProcessLookupError):
-            guard.kill()
+        leader = await _leader(report)
+    finally:  # also when the caller is cancelled: the engine would boot on, known to nobody
+        if leader is None:
+            with contextlib.suppress(ProcessLookupError):
+                guard.kill()
+            report.close()
+            output.close()
+    if leader is None:
         await guard.wait()
-        report.close()
-        output.close()
         raise EngineFailed(
             "engine-not-started",
             f"{python} did not start the engine.",
             hint="The runtime looks damaged: remove its folder and run `weir up` again.",
         )
-    return Child(guard, int(number), report, output)
+    return Child(guard, leader, report, output)
+
+
+async def _leader(report: _Pipe) -> int | None:
+    """Return the engine's process id as the guard reports it; None when it does not."""
+    line = b""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_SPAWN_S):
+            line = await report.reader.readline()
+    word, _, number = line.decode("ascii", "replace").strip().partition(" ")
+    return int(number) if word == "pid" else None

@@ -28,7 +28,9 @@ async def listen(address: str, port: int) -> socket.socket:
 
 def _bound(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    # The protocol is named because asyncio sets TCP_NODELAY only then: else every short answer
+    # waits 40 ms for the client's delayed acknowledgement. (uvloop sets it always.)
+    listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, port))

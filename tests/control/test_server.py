@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from studio.control.client import ControlClient
 from studio.control.router import BODY_LIMIT_BYTES
@@ -30,12 +31,20 @@ from tests.control.talk import TOKEN, Talk, talking
 from tests.fakes.waiting import until_async
 
 LIMIT_S = 20
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     """Return a server with a Studio behind it that serves nothing."""
     async with talking(tmp_path) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Talk]:
+    """Return one for all tests that change nothing."""
+    async with talking(tmp_path_factory.mktemp("shared")) as made:
         yield made
 
 
@@ -73,54 +82,54 @@ async def first(client: ControlClient, kind: type[Event]) -> Event:
     ids=str,
 )
 async def test_a_stranger_gets_nothing(
-    talk: Talk, headers: dict[str, str], status: int, code: str
+    shared: Talk, headers: dict[str, str], status: int, code: str
 ) -> None:
     """A page in a browser reaches loopback, too; it must not start, stop or read anything."""
-    async with talk.http(**headers) as http:
+    async with shared.http(**headers) as http:
         for method, path in (
             ("GET", "/status"), ("GET", "/events"), ("POST", "/down"), ("POST", "/keep"),
             ("POST", "/keys"), ("OPTIONS", "/status"), ("GET", "/nothing"),
         ):  # fmt: skip
-            answer = await http.request(method, talk.url + path)
+            answer = await http.request(method, shared.url + path)
             assert answer.status_code == status, (method, path)
             assert answer.json()["code"] == code
             assert TOKEN not in answer.text
             assert "access-control-allow-origin" not in answer.headers
 
-    assert (talk.downs, talk.kept) == (0, 0)
+    assert (shared.downs, shared.kept) == (0, 0)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{}", "localhost:{}", "[::1]:{}"])
-async def test_every_name_of_this_machine_is_answered(talk: Talk, host: str) -> None:
+async def test_every_name_of_this_machine_is_answered(shared: Talk, host: str) -> None:
     """An SSH tunnel ends at `localhost`, on another port."""
-    async with talk.http(Host=host.format(4711)) as http:
-        assert (await http.get(f"{talk.url}/status")).status_code == 200
+    async with shared.http(Host=host.format(4711)) as http:
+        assert (await http.get(f"{shared.url}/status")).status_code == 200
 
 
-async def test_two_tokens_are_judged_by_the_first(talk: Talk) -> None:
+async def test_two_tokens_are_judged_by_the_first(shared: Talk) -> None:
     """Whatever stands second must not open the door."""
     request = (
         "GET /control/v1/status HTTP/1.1\r\nHost: localhost:1\r\nConnection: close\r\n"
         f"Authorization: Bearer wrong\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
     )
 
-    assert b"401" in (await talk.raw(request.encode())).split(b"\r\n")[0]
+    assert b"401" in (await shared.raw(request.encode())).split(b"\r\n")[0]
 
 
 # -- hostile requests ------------------------------------------------------------------------
 
 
-async def test_a_body_beyond_the_limit_is_refused_and_not_read(talk: Talk) -> None:
+async def test_a_body_beyond_the_limit_is_refused_and_not_read(shared: Talk) -> None:
     """A gigabyte must not go through memory."""
-    async with talk.http() as http:
-        announced = await http.post(f"{talk.url}/up", content=b"x" * (BODY_LIMIT_BYTES + 1))
-        exact = await http.post(f"{talk.url}/up", content=b"x" * BODY_LIMIT_BYTES)
+    async with shared.http() as http:
+        announced = await http.post(f"{shared.url}/up", content=b"x" * (BODY_LIMIT_BYTES + 1))
+        exact = await http.post(f"{shared.url}/up", content=b"x" * BODY_LIMIT_BYTES)
 
         async def pieces() -> AsyncIterator[bytes]:
             for _ in range(40):
                 yield b"x" * (64 << 10)
 
-        streamed = await http.post(f"{talk.url}/up", content=pieces())
+        streamed = await http.post(f"{shared.url}/up", content=pieces())
 
     for answer in (announced, streamed):
         assert answer.status_code == 413
@@ -142,26 +151,28 @@ async def test_a_body_beyond_the_limit_is_refused_and_not_read(talk: Talk) -> No
     ],
     ids=lambda data: repr(data[:24]),
 )
-async def test_what_is_no_request_is_refused_and_the_service_lives(talk: Talk, data: bytes) -> None:
+async def test_what_is_no_request_is_refused_and_the_service_lives(
+    shared: Talk, data: bytes
+) -> None:
     """TLS on a plain port, smuggling, floods of headers."""
-    answer = await talk.raw(data)
+    answer = await shared.raw(data)
 
     assert not answer.startswith(b"HTTP/1.1 2")
-    async with talk.http() as http:
-        assert (await http.get(f"{talk.url}/status")).status_code == 200
+    async with shared.http() as http:
+        assert (await http.get(f"{shared.url}/status")).status_code == 200
 
 
-async def test_other_methods_change_nothing(talk: Talk) -> None:
+async def test_other_methods_change_nothing(shared: Talk) -> None:
     """A GET is what a link or an image in a page sends."""
-    async with talk.http() as http:
+    async with shared.http() as http:
         for path in ("/up", "/stop", "/down", "/restart", "/switch"):
             for method in ("GET", "PUT", "DELETE", "HEAD"):
-                answer = await http.request(method, talk.url + path)
+                answer = await http.request(method, shared.url + path)
                 assert answer.status_code == 405, (method, path)
         for method, path in (("POST", "/events"), ("GET", "/keep")):
-            assert (await http.request(method, talk.url + path)).status_code == 405
+            assert (await http.request(method, shared.url + path)).status_code == 405
 
-    assert (talk.downs, talk.kept) == (0, 0)
+    assert (shared.downs, shared.kept) == (0, 0)
 
 
 # -- the event stream ------------------------------------------------------------------------
@@ -332,14 +343,14 @@ async def test_an_up_goes_on_when_its_caller_is_gone(talk: Talk) -> None:
     await client.close()
 
 
-async def test_status_is_what_the_document_calls_stable(talk: Talk) -> None:
+async def test_status_is_what_the_document_calls_stable(shared: Talk) -> None:
     """Scripts read `weir status --json`."""
-    async with talk.http() as http:
-        document = json.loads((await http.get(f"{talk.url}/status")).content)
+    async with shared.http() as http:
+        document = json.loads((await http.get(f"{shared.url}/status")).content)
 
     assert document["schema_version"] == 1
     assert {"service", "engine", "gateway", "stages", "keys"} <= document.keys()
-    assert document["service"]["home"] == str(talk.paths.home)
+    assert document["service"]["home"] == str(shared.paths.home)
     assert document["engine"]["state"] == "stopped"
 
 

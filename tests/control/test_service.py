@@ -39,16 +39,21 @@ def begin(weir: Weir, *words: str) -> subprocess.Popen[str]:
     return process
 
 
-@contextlib.contextmanager
-def tiny_home(folder: Path, catalogue: Path) -> Iterator[Weir]:
-    """Yield a `weir` whose home is a disk of one MiB."""
-    folder.mkdir()
+def mount(folder: Path, options: str) -> None:
+    """Put a small disk of its own on `folder`."""
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "weir-test", str(folder)],
+        ["mount", "-t", "tmpfs", "-o", options, "weir-test", str(folder)],
         capture_output=True, check=False,
     )  # fmt: skip
     if mounted.returncode != 0:
         pytest.skip(f"mounting a tmpfs is not allowed here: {mounted.stderr.decode().strip()}")
+
+
+@contextlib.contextmanager
+def tiny_home(folder: Path, catalogue: Path) -> Iterator[Weir]:
+    """Yield a `weir` whose home is a disk of one MiB."""
+    folder.mkdir()
+    mount(folder, "size=1m")
     try:
         with weir_home(folder, catalogue) as weir:
             yield weir
@@ -221,6 +226,21 @@ def test_a_home_that_cannot_be_written_is_refused_in_words(weir: Weir, tmp_path:
     assert done.returncode == 4
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_read_only_disk_is_refused_in_words(weir: Weir, tmp_path: Path) -> None:
+    """A disk with errors is mounted read-only by the system, in the middle of a day."""
+    with tiny_home(tmp_path / "tiny", weir.paths.catalogue) as tiny:
+        remounted = ["mount", "-o", "remount,ro", str(tiny.paths.home)]
+        subprocess.run(remounted, check=True)
+
+        done = tiny.run("up", "--detach", "--json")
+
+    error = json.loads(done.stdout)
+    assert done.returncode == 4
+    assert error["code"] == "not-writable"
+    assert "Read-only" in error["message"]
+    assert "WEIR_HOME" in error["hint"]
 
 
 def test_a_full_disk_is_refused_in_words(weir: Weir, tmp_path: Path) -> None:

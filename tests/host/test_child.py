@@ -13,7 +13,7 @@ import pytest
 from studio.domain.errors import EngineFailed
 from studio.host import child, processes
 from studio.host.child import Child
-from tests.fakes.waiting import gone
+from tests.fakes.waiting import gone, until_async
 
 FAMILY = """
 import os, signal, subprocess, sys, time
@@ -185,3 +185,23 @@ async def test_a_missing_engine_program_ends_with_the_shells_code(start) -> None
     assert await running.wait() == 127
     assert b"/no/such/engine cannot be started" in b"".join(heard)
     await running.close()
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    """A stop in the first milliseconds, when the engine's number is not known yet."""
+    starting = asyncio.get_running_loop().create_task(
+        child.start(
+            (sys.executable, "-c", FAMILY),
+            {child.MARKER: str(tmp_path)},
+            python=sys.executable,
+            cwd=Path("/"),
+            grace_s=60.0,
+        )
+    )
+    await until_async(lambda: bool(psutil.Process().children()), "the guard")
+    starting.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+
+    await until_async(lambda: processes.marked(tmp_path) == [], "the end of all")

@@ -77,3 +77,19 @@ async def test_ipv6_loopback_works_where_the_machine_has_it():
     with listener:
         _, writer = await asyncio.open_connection("::1", listener.getsockname()[1])
         writer.close()
+
+
+async def test_a_short_answer_is_sent_at_once():
+    """Without TCP_NODELAY each would wait 40 ms for the client's delayed acknowledgement."""
+    accepted: asyncio.Queue[int] = asyncio.Queue()
+
+    def note(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("socket")
+        accepted.put_nowait(peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = await listen("127.0.0.1", 0)
+    async with await asyncio.start_server(note, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        assert await asyncio.wait_for(accepted.get(), 20)
+        writer.close()

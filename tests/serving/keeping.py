@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,9 +13,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from studio.domain.errors import StudioError
 from studio.domain.metrics import LogLine
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
+from studio.host.child import MARKER
 from studio.host.paths import Paths, bundled_root
 from studio.serving import diagnose
 from studio.serving.command import Launch
@@ -124,9 +127,29 @@ class Keeping:
         """Put a folder where something else is expected."""
         Path(path).mkdir()
 
+    def leave_orphan(self) -> subprocess.Popen[bytes]:
+        """Start a process as an earlier service of this home would have left it.
+
+        Not through the event loop: who sweeps may reap it first, and the loop would wait for ever.
+        """
+        return subprocess.Popen(
+            [PYTHON, "-c", "import threading; threading.Event().wait()"],
+            env={**os.environ, MARKER: str(self.home)},
+        )
+
     def lines(self) -> list[LogLine]:
         """Return the log."""
         return self.log.tail(100_000)
+
+
+async def refused(kept: Keeping, launch: Launch) -> StudioError:
+    """Return the error that a start ends with."""
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            await kept.supervisor.ensure_ready(launch)
+    except StudioError as error:
+        return error
+    raise AssertionError("it started")
 
 
 @contextlib.asynccontextmanager

@@ -1,4 +1,4 @@
-"""The supervisor with real engine processes: every fault, a stop in every state, every caller."""
+"""The supervisor with real engine processes: every fault. Callers: test_supervisor_callers.py."""
 
 import asyncio
 import contextlib
@@ -10,14 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from studio.domain.errors import Busy, EngineFailed, StudioError
+from studio.domain.errors import EngineFailed, StudioError
 from studio.domain.server import BootPhase, EngineState
 from studio.host import processes
-from studio.host.child import MARKER
 from studio.serving import machine, supervisor
-from studio.serving.command import Launch
 from tests.fakes.waiting import gone, until_async
-from tests.serving.keeping import LIMIT_S, PYTHON, Keeping, keeping
+from tests.serving.keeping import LIMIT_S, keeping, refused
 
 STOPPED, PREPARING, STARTING = EngineState.STOPPED, EngineState.PREPARING, EngineState.STARTING
 READY, DRAINING, STOPPING = EngineState.READY, EngineState.DRAINING, EngineState.STOPPING
@@ -29,14 +27,6 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the long waits out: they are figures, not behaviour."""
     monkeypatch.setattr(machine, "retry_delay_s", lambda _machine: 0.01)
     monkeypatch.setattr(supervisor, "TERMINATE_S", 0.5)
-
-
-async def refused(kept: Keeping, launch: Launch) -> StudioError:
-    """Return the error that a start ends with."""
-    with pytest.raises(StudioError) as caught:
-        async with asyncio.timeout(LIMIT_S):
-            await kept.supervisor.ensure_ready(launch)
-    return caught.value
 
 
 async def test_a_life_from_start_to_stop(tmp_path: Path) -> None:
@@ -155,10 +145,11 @@ async def test_a_killed_guard_costs_one_restart(tmp_path: Path) -> None:
     """Whoever stands between us and the engine may be killed, too."""
     async with keeping(tmp_path) as kept:
         await kept.supervisor.ensure_ready(kept.launch())
-        guards = [p for p in psutil.Process().children() if "guard.py" in " ".join(p.cmdline())]
+        rows = processes.tree(os.getpid(), own_role="service")
+        (guard,) = (row.pid for row in rows if row.role == "guard")
         before = {process.pid for process in processes.marked(kept.home)}
 
-        guards[-1].kill()
+        os.kill(guard, signal.SIGKILL)
         back = await kept.until_state(READY)
         back = back if back.restarts else await kept.until(lambda s: s.restarts == 1)
 
@@ -188,199 +179,6 @@ async def test_a_flood_of_log_lines_holds_nobody_up(tmp_path: Path) -> None:
 
         assert len(kept.lines()) <= 5_000
         assert kept.left() == []
-
-
-# -- stop, in every state --------------------------------------------------------------------
-
-
-async def test_a_stop_of_nothing_returns_at_once(tmp_path: Path) -> None:
-    """`weir stop` twice is no mistake."""
-    async with keeping(tmp_path) as kept:
-        await kept.supervisor.stop()
-
-        assert kept.seen == []
-
-
-async def test_a_stop_while_it_prepares_starts_nothing(tmp_path: Path) -> None:
-    """The sweep of orphans may take seconds; the engine must not appear after the stop."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        caller = tasks.create_task(refused(kept, kept.launch()))
-        await kept.until_state(PREPARING)
-
-        await kept.supervisor.stop()
-
-        assert (await caller).code == "engine-stopped"
-        assert STARTING not in kept.states
-        await kept.supervisor.ensure_ready(kept.launch(number=1))
-        assert kept.states.count(STARTING) == 1
-
-
-@pytest.mark.parametrize("has_process", [False, True])
-async def test_a_stop_while_it_boots_ends_it(tmp_path: Path, has_process: bool) -> None:
-    """vLLM loses a SIGTERM while it boots, so it is killed; also one that is just being born."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        caller = tasks.create_task(refused(kept, kept.launch(boot_s=60.0)))
-        await kept.until(lambda s: s.state is STARTING and (s.pid is not None) is has_process)
-
-        async with asyncio.timeout(5):
-            await kept.supervisor.stop()
-
-        assert isinstance(await caller, Busy)
-        assert kept.states[-2:] == [STOPPING, STOPPED]
-        assert kept.left() == []
-        assert kept.supervisor.snapshot().error is None
-
-
-async def test_a_second_stop_cuts_the_wait_for_answers_short(tmp_path: Path) -> None:
-    """The first waits for answers under way; whoever asks again means now."""
-    answers = asyncio.Event()
-
-    async def drain(_within_s: float) -> None:
-        await answers.wait()
-
-    async with keeping(tmp_path, drain=drain) as kept, asyncio.TaskGroup() as tasks:
-        await kept.supervisor.ensure_ready(kept.launch())
-        first = tasks.create_task(kept.supervisor.stop())
-        draining = await kept.until_state(DRAINING)
-        assert draining.pid is not None
-        assert kept.supervisor.target is None
-
-        async with asyncio.timeout(5):
-            await kept.supervisor.stop()
-            await first
-
-        assert kept.left() == []
-        answers.set()
-
-
-async def test_a_stop_while_it_stops_waits_for_the_same_end(tmp_path: Path) -> None:
-    """Both callers are told when nothing is left."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        await kept.supervisor.ensure_ready(kept.launch(fault="ignore-sigterm"))
-        first = tasks.create_task(kept.supervisor.stop())
-        await kept.until_state(STOPPING)
-
-        await kept.supervisor.stop()
-
-        assert kept.left() == []
-        await first
-        assert kept.states.count(STOPPING) == 1
-
-
-async def test_a_stop_between_two_lives_prevents_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stopped must not mean: back in five seconds."""
-    monkeypatch.setattr(machine, "retry_delay_s", lambda _machine: 0.3)
-    async with keeping(tmp_path) as kept:
-        ready = await kept.supervisor.ensure_ready(kept.launch())
-        assert ready.pid is not None
-        os.kill(ready.pid, signal.SIGKILL)
-        await kept.until_state(BACKING_OFF)
-
-        await kept.supervisor.stop()
-
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.6):
-                await kept.until(lambda s: s.state is not STOPPED)
-
-
-async def test_a_stop_of_a_failed_engine_clears_the_failure(tmp_path: Path) -> None:
-    """The person has read it."""
-    async with keeping(tmp_path) as kept:
-        await refused(kept, kept.launch(fault="refuse-kv"))
-
-        await kept.supervisor.stop()
-
-        assert kept.supervisor.snapshot().state is STOPPED
-        assert kept.supervisor.snapshot().error is None
-
-
-# -- callers ---------------------------------------------------------------------------------
-
-
-async def test_two_callers_share_one_engine(tmp_path: Path) -> None:
-    """A double click must not load the weights twice; their sockets' names differ, no more."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        first = tasks.create_task(kept.supervisor.ensure_ready(kept.launch()))
-        await kept.until_state(STARTING)
-        second = tasks.create_task(kept.supervisor.ensure_ready(kept.launch(number=1)))
-
-        assert (await first).pid == (await second).pid
-        assert kept.states.count(STARTING) == 1
-
-
-async def test_what_serves_is_joined_at_once(tmp_path: Path) -> None:
-    """And nothing is announced, because nothing changed."""
-    async with keeping(tmp_path) as kept:
-        first = await kept.supervisor.ensure_ready(kept.launch())
-        count = len(kept.seen)
-
-        again = await kept.supervisor.ensure_ready(kept.launch(number=1))
-
-        assert again.pid == first.pid
-        assert len(kept.seen) == count
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"overrides": {"max_model_len": "1024"}},
-        {"preset": "another"},
-        {"argv": (PYTHON, "-c", "pass")},
-        {"environment": {"CUDA_VISIBLE_DEVICES": "1"}},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-async def test_another_launch_is_refused_while_one_runs(
-    tmp_path: Path, change: dict[str, object]
-) -> None:
-    """`up` never ends an engine that somebody is talking to."""
-    async with keeping(tmp_path) as kept:
-        first = await kept.supervisor.ensure_ready(kept.launch())
-
-        error = await refused(kept, kept.launch(**change))
-
-        assert error.code == "engine-busy"
-        assert "`fake-demo`" in error.message
-        assert kept.supervisor.snapshot().pid == first.pid
-
-
-async def test_a_caller_that_goes_away_leaves_the_engine_starting(tmp_path: Path) -> None:
-    """The terminal that asked may be closed; the others still wait."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        leaving = tasks.create_task(kept.supervisor.ensure_ready(kept.launch()))
-        staying = tasks.create_task(kept.supervisor.ensure_ready(kept.launch()))
-        await kept.until_state(STARTING)
-
-        leaving.cancel()
-
-        assert (await staying).state is READY
-        assert leaving.cancelled()
-
-
-async def test_a_failure_reaches_every_caller(tmp_path: Path) -> None:
-    """Nobody may be left waiting for an engine that will not come."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        launch = kept.launch(fault="die-in-boot")
-        callers = [tasks.create_task(refused(kept, launch)) for _ in range(3)]
-
-        codes = {(await caller).code for caller in callers}
-
-        assert len(codes) == 1
-
-
-async def test_a_start_while_it_stops_is_told_to_wait(tmp_path: Path) -> None:
-    """The socket and the memory are still the old one's."""
-    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
-        await kept.supervisor.ensure_ready(kept.launch(fault="ignore-sigterm"))
-        tasks.create_task(kept.supervisor.stop())
-        await kept.until_state(STOPPING)
-
-        error = await refused(kept, kept.launch(fault="ignore-sigterm"))
-
-        assert error.code == "engine-busy"
-        assert "stopping" in error.message
 
 
 # -- what else goes wrong --------------------------------------------------------------------
@@ -432,16 +230,13 @@ async def test_a_mistake_of_ours_is_told_with_an_id(
 async def test_orphans_of_an_earlier_service_are_ended_first(tmp_path: Path) -> None:
     """They hold the memory that the new engine needs."""
     async with keeping(tmp_path) as kept:
-        orphan = await asyncio.create_subprocess_exec(
-            PYTHON, "-c", "import threading; threading.Event().wait()",
-            env={**os.environ, MARKER: str(kept.home)},
-        )  # fmt: skip
+        orphan = kept.leave_orphan()
         await until_async(lambda: bool(processes.marked(kept.home)), "the orphan")
 
         await kept.supervisor.ensure_ready(kept.launch())
 
         await gone([orphan.pid])
-        await orphan.wait()
+        orphan.communicate(timeout=LIMIT_S)
 
 
 async def test_an_end_of_the_supervisor_ends_the_engine(tmp_path: Path) -> None:
