@@ -105,8 +105,12 @@ def current(paths: Paths, name: str) -> InstalledRuntime | None:
 
 def is_wanted(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
     """Tell whether an installation is what the recipe asks for, or what a person went back to."""
-    if history.is_held(named_folder(paths, recipe.name), record.runtime_id):
-        return True
+    is_held = history.is_held(named_folder(paths, recipe.name), record.runtime_id)
+    return is_held or is_made_of(paths, recipe, record)
+
+
+def is_made_of(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
+    """Tell whether an installation has the lock and the patches that the recipe has now."""
     if record.lock_digest != lock_digest(paths, recipe):
         return False
     return record.patch_digest == patch_digest(paths, recipe)

@@ -131,7 +131,7 @@ async def _repair_locked(
 async def _rebuild(
     recipe: RuntimeRecipe, paths: Paths, record: InstalledRuntime, report: Report
 ) -> InstalledRuntime:
-    if record.lock_digest != folders.lock_digest(paths, recipe):
+    if not folders.is_made_of(paths, recipe, record):
         raise Damaged(
             "repair-impossible",
             f"{recipe.title}: the installation {record.runtime_id[:12]} is damaged beyond repair, "

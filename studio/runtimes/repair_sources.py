@@ -122,7 +122,8 @@ class Sources:
         """
         trusted = [entry for entry in entries if not entry.has(SUSPECT)]
         done = await self._unpack(trusted, "packages") if trusted else {}
-        left = [entry for entry in entries if entry.path not in done]
+        lost = self._patched if not self._can_patch else frozenset[str]()
+        left = [e for e in entries if e.path not in done and e.path not in lost]
         if left:
             names = {self._owner(entry).partition("==")[0] for entry in left}
             await uv.forget(sorted(names), cache=self._cache)
@@ -168,16 +169,28 @@ class Sources:
 
     def _add_patched(self, owners: set[str]) -> bool:
         """Add what the same patches change: a series is applied to all of its files or to none."""
-        if not self._recipe.patches:
+        if not self._can_patch:
             return False
-        named = {
-            f"{self._site()}/{name}" for name in patches.patched_files(self._paths, self._recipe)
-        }
-        touched = {self._owner(e) for e in self._manifest.entries if e.path in named and e.owner}
+        patched = self._patched
+        touched = {self._owner(e) for e in self._manifest.entries if e.path in patched and e.owner}
         if not touched & owners:
             return False
         owners |= touched
         return True
+
+    @functools.cached_property
+    def _can_patch(self) -> bool:
+        """Whether the recipe still has the patches that were applied to this installation."""
+        applied = self._record.patch_digest
+        return applied is not None and applied == patches.patch_digest(self._paths, self._recipe)
+
+    @functools.cached_property
+    def _patched(self) -> frozenset[str]:
+        """The files that the recipe's patches name; none when no patch was applied."""
+        if self._record.patch_digest is None:
+            return frozenset()
+        names = patches.patched_files(self._paths, self._recipe)
+        return frozenset(f"{self._site()}/{name}" for name in names)
 
     def _site(self) -> str:
         """Return the folder of packages, as the manifest's paths begin."""
