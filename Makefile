@@ -17,7 +17,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-up \
-        bench-idle bench-window lock screenshots clean apt dev
+        bench-idle bench-window lock schema screenshots clean apt dev
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -151,6 +151,9 @@ COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --python-version 
 lock: dev ## Write the locks anew from the .in files (ARGS=--upgrade for newer versions)
 	$(COMPILE) -q $(ARGS) -o requirements.lock requirements.in
 	$(COMPILE) -q $(ARGS) -o requirements-dev.lock requirements-dev.in
+
+schema: deps ## Write the JSON schemas of recipes and presets anew from the types
+	$(BIN)/python -m installer.schemas
 
 screenshots: dev ## Draw the window into .shots
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots

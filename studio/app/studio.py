@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
 from studio.app.wiring import Parts
@@ -94,6 +95,7 @@ class Studio:
         self._is_open = False
         self._host: HostSnapshot | None = None
         parts.bind(self)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -22,7 +22,7 @@ from studio.models import fetch, library
 from studio.presets import choose
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
-from studio.runtimes import install
+from studio.runtimes import install, repair
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
 from studio.serving.command import Launch, Places
@@ -210,7 +210,7 @@ class Up:
 
     async def _runtime(self, choice: Choice) -> InstalledRuntime:
         recipe, stages = choice.recipe, self._stages
-        found = runtime_folders.installed(self._paths, recipe)
+        found = await repair.ensure_whole(recipe, self._paths, stages.report)
         if found is not None:
             stages.end(Stage.RUNTIME, f"{recipe.name} is installed", skipped=True)
             return found

@@ -52,6 +52,13 @@ class Invocation:
     level: str | None = None
     name: str = ""
     max_concurrent: int | None = None
+    commit: str | None = None
+    hashes: dict[str, str] = dataclasses.field(default_factory=dict)
+    confirm: tuple[str, ...] = ()
+    forget: bool = False
+    full: bool = False
+    forward: bool = False
+    dry_run: bool = False
     until_released: bool = False
     window_arguments: tuple[str, ...] = ()
 
@@ -72,10 +79,19 @@ def parse(argv: Sequence[str]) -> Invocation:
     second = getattr(found, "second", None)
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
+    given["hashes"] = dict(given.get("hashes") or ())
+    given["confirm"] = tuple(given.get("confirm") or ())
     given["detach"] = bool(given.get("detach") or (found.command == "up" and given.get("json")))
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
     return Invocation(**given)
+
+
+_NESTED = {
+    "keys": words.KEY_COMMANDS,
+    "runtime": words.RUNTIME_COMMANDS,
+    "service": words.SERVICE_COMMANDS,
+}
 
 
 # Mistakes
@@ -96,7 +112,7 @@ def _check_command(argv: Sequence[str]) -> None:
         return
     if first not in words.COMMANDS:
         raise _unknown(first, words.COMMANDS, "weir")
-    nested = {"keys": words.KEY_COMMANDS, "service": words.SERVICE_COMMANDS}.get(first)
+    nested = _NESTED.get(first)
     if nested is None:
         return
     second = next((word for word in argv[1:] if not word.startswith("-")), None)
@@ -128,7 +144,7 @@ def _leftover(found: str, argv: Sequence[str]) -> UsageError:
 
 def _command_of(argv: Sequence[str]) -> str:
     taken = [argv[0]]
-    if argv[0] in ("keys", "service"):
+    if argv[0] in _NESTED:
         taken += [word for word in argv[1:] if not word.startswith("-")][:1]
     return " ".join(["weir", *taken])
 
@@ -223,6 +239,13 @@ def _setting(text: str) -> tuple[str, str]:
     return knob, value.strip()
 
 
+def _hash(text: str) -> tuple[str, str]:
+    file, equals, sha256 = text.rpartition("=")
+    if not equals or not file.strip() or not sha256.strip():
+        raise argparse.ArgumentTypeError(words.not_a_hash(text))
+    return file.strip(), sha256.strip().removeprefix("sha256:")
+
+
 def _cards(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdecimal() for part in parts):
@@ -266,6 +289,7 @@ def _parser() -> _Parser:
     for name in ("stop", "restart", "down", "status", "ps", "presets"):
         _add_json(made[name])
     _add_keys(made["keys"])
+    _add_runtime(made["runtime"])
     _add_service(made["service"])
     return parser
 
@@ -343,6 +367,41 @@ def _add_keys(parser: _Parser) -> None:
     )
     for one in made.values():
         _add_json(one)
+
+
+def _add_runtime(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in words.RUNTIME_COMMANDS.items()}
+    for name in made.keys() - {"list", "gc"}:
+        made[name].arguments.add_argument("name", metavar="NAME", help=words.HELP_RUNTIME_NAME)
+    _add_pin(made["pin"].options)
+    for name, option, text in (
+        ("verify", "--full", words.HELP_VERIFY_FULL),
+        ("rollback", "--forward", words.HELP_ROLLBACK_FORWARD),
+        ("gc", "--dry-run", words.HELP_GC_DRY_RUN),
+    ):
+        made[name].options.add_argument(option, action="store_true", help=text)
+    made["install"].options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=words.HELP_INSTALL_YES
+    )
+    for one in made.values():
+        _add_json(one)
+
+
+def _add_pin(options: "argparse._ArgumentGroup") -> None:
+    options.add_argument("--commit", metavar="SHA", help=words.HELP_PIN_COMMIT)
+    options.add_argument(
+        "--hash",
+        dest="hashes",
+        metavar="FILE=SHA256",
+        action="append",
+        type=_hash,
+        help=words.HELP_PIN_HASH,
+    )
+    options.add_argument("--confirm", metavar="MARK", action="append", help=words.HELP_PIN_CONFIRM)
+    options.add_argument("--forget", action="store_true", help=words.HELP_PIN_FORGET)
 
 
 def _add_service(parser: _Parser) -> None:

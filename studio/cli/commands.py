@@ -1,22 +1,21 @@
 """Every command that asks the service one thing and shows the answer."""
 
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import render, words
 from studio.cli.arguments import Invocation, near
 from studio.cli.console import Console
 from studio.cli.logs import logs
-from studio.cli.reach import running, running_or_none, running_or_offline
+from studio.cli.reach import Command, running, running_or_none, running_or_offline
+from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
 from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
-
-Command = Callable[[Invocation, "Connector", Console], Coroutine[object, object, int]]
 
 _OK = 0
 
@@ -190,4 +189,5 @@ COMMANDS: Mapping[str, Command] = {
     "keys create": create_key,
     "keys list": list_keys,
     "keys revoke": revoke_key,
+    **RUNTIME_COMMANDS,
 }

@@ -1,9 +1,11 @@
 """Which service a command talks to: the running one, a new one, or none at all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from studio.cli import words
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
 from studio.domain.errors import ServiceUnreachable
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ class Connector(Protocol):
 
     def offline(self) -> "ControlClient":
         """Return a client that answers in this process what needs no service."""
+
+
+Command = Callable[[Invocation, Connector, Console], Coroutine[object, object, int]]
+"""One command: what was typed, the way to a service, and where words go; to an exit status."""
 
 
 async def running_or_none(connector: Connector) -> "ControlClient | None":

@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "logs": "Show the log of the engine and the service.",
     "presets": "List the presets and whether they fit this machine.",
     "keys": "Make, list and revoke the API keys of chat clients.",
+    "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "service": "Run the service itself, for a service manager.",
     "ui": "Open the window.",
 }
@@ -37,6 +38,17 @@ KEY_COMMANDS: dict[str, str] = {
     "create": "Make a key. It is shown once, then only its hash is kept.",
     "list": "List all keys with their usage.",
     "revoke": "Make a key useless from now on.",
+}
+RUNTIME_COMMANDS: dict[str, str] = {
+    "list": "List every runtime, its state, and whether it works on this machine.",
+    "show": "Show all about one runtime: needs, patches, what is open, how it fails.",
+    "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
+    "install": "Install a runtime beside whatever is there.",
+    "verify": "Compare what is installed with the list of its files.",
+    "repair": "Restore what differs; fetches only that.",
+    "versions": "List the installations of a runtime that are kept.",
+    "rollback": "Use the installation before the present one.",
+    "gc": "Remove what no runtime uses any more.",
 }
 SERVICE_COMMANDS: dict[str, str] = {
     "run": "Run the service in this terminal until it is told to end.",
@@ -65,6 +77,15 @@ HELP_LEVEL = "Show only lines of this level or a more serious one."
 HELP_KEY_NAME = "What to call the key, for example the name of the client."
 HELP_KEY_REFERENCE = "The key's name or id, as `weir keys list` shows them."
 HELP_MAX_CONCURRENT = "How many requests the key may run at the same time."
+HELP_RUNTIME_NAME = "The runtime's name, as `weir runtime list` shows it."
+HELP_PIN_COMMIT = "Commit of the upstream patch series, in full (40 digits)."
+HELP_PIN_HASH = "The sha256 of a wheel that no source gives one for; may be given again."
+HELP_PIN_CONFIRM = "Agree to something unverified, by its name; may be given again."
+HELP_PIN_FORGET = "Drop all that was supplied for this runtime before."
+HELP_INSTALL_YES = "Agree to a large download."
+HELP_VERIFY_FULL = "Read every byte instead of a sample."
+HELP_ROLLBACK_FORWARD = "Take the last step back again."
+HELP_GC_DRY_RUN = "Only say what would be removed."
 HELP_UNTIL_RELEASED = "End when the terminal or window that started it goes away."
 HELP_THEME = "Colours of the window (default: what was chosen last)."
 HELP_SMOKE = "Open, paint every page once, report and close."
@@ -129,6 +150,11 @@ def not_one_of(found: str, choices: str) -> str:
 def not_a_setting(found: str) -> str:
     """Say how `--set` is written."""
     return f"a setting is written knob=value, found `{found}`."
+
+
+def not_a_hash(found: str) -> str:
+    """Say how `--hash` is written."""
+    return f"a hash is written FILE=SHA256, found `{found}`."
 
 
 def not_cards(found: str) -> str:

@@ -18,13 +18,24 @@ from studio.domain.control import (
     NewKey,
     PresetInfo,
     ProcessInfo,
+    RuntimeVersions,
     Status,
     UpRequest,
     UpResult,
 )
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
+from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.runtimes import (
+    CollectRequest,
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    RuntimeDetail,
+    RuntimeList,
+    VerifyRequest,
+)
 
 T = TypeVar("T")
 
@@ -88,6 +99,46 @@ class ControlClient:
         """Return every preset with its verdict for this host."""
         return await self._call("GET", "/presets", list[PresetInfo])
 
+    async def runtimes(self) -> RuntimeList:
+        """Return every runtime with its state and its verdict for this host."""
+        return await self._call("GET", "/runtimes", RuntimeList)
+
+    async def runtime(self, name: str) -> RuntimeDetail:
+        """Return everything about one runtime."""
+        return await self._call("GET", f"/runtimes/{_part(name)}", RuntimeDetail)
+
+    async def pin_runtime(self, name: str, request: PinRequest) -> RuntimeDetail:
+        """Supply what a runtime's recipe leaves open."""
+        path = f"/runtimes/{_part(name)}/pin"
+        return await self._call("POST", path, RuntimeDetail, body=request)
+
+    async def install_runtime(self, name: str, request: InstallRequest) -> RuntimeDetail:
+        """Install a runtime; returns when it is usable."""
+        path = f"/runtimes/{_part(name)}/install"
+        return await self._call("POST", path, RuntimeDetail, body=request, patient=True)
+
+    async def verify_runtime(self, name: str, request: VerifyRequest) -> Verdict:
+        """Compare a runtime with the list of its files."""
+        path = f"/runtimes/{_part(name)}/verify"
+        return await self._call("POST", path, Verdict, body=request, patient=True)
+
+    async def repair_runtime(self, name: str) -> Repaired:
+        """Restore what differs from what was installed."""
+        return await self._call("POST", f"/runtimes/{_part(name)}/repair", Repaired, patient=True)
+
+    async def runtime_versions(self, name: str) -> RuntimeVersions:
+        """Return the installations of a runtime that are kept."""
+        return await self._call("GET", f"/runtimes/{_part(name)}/versions", RuntimeVersions)
+
+    async def roll_back(self, name: str, request: RollbackRequest) -> RuntimeVersions:
+        """Use the installation before the present one, or the one after it."""
+        path = f"/runtimes/{_part(name)}/rollback"
+        return await self._call("POST", path, RuntimeVersions, body=request)
+
+    async def collect_runtimes(self, request: CollectRequest) -> Collected:
+        """Remove what nothing uses."""
+        return await self._call("POST", "/runtimes/gc", Collected, body=request, patient=True)
+
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""
         return await self._call("GET", "/ps", list[ProcessInfo])
@@ -111,9 +162,7 @@ class ControlClient:
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Make a key useless from now on."""
-        # One part of the path, whatever it holds: dots would be taken for a way up.
-        part = quote(key_id, safe="").replace(".", "%2E")
-        return await self._call("POST", f"/keys/{part}/revoke", KeyInfo)
+        return await self._call("POST", f"/keys/{_part(key_id)}/revoke", KeyInfo)
 
     async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.
@@ -160,6 +209,11 @@ class ControlClient:
         if response.is_error:
             raise _error(response)
         return _decoded(response.content, msgspec.json.Decoder(kind))
+
+
+def _part(text: str) -> str:
+    """Return one part of a path, whatever it holds: dots would be taken for a way up."""
+    return quote(text, safe="").replace(".", "%2E")
 
 
 def _no_tls() -> ssl.SSLContext:

@@ -20,6 +20,13 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.runtimes import (
+    CollectRequest,
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    VerifyRequest,
+)
 
 T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
@@ -46,6 +53,15 @@ class Router:
             ("POST", re.compile(r"/stop"), self._stop),
             ("POST", re.compile(r"/down"), self._end),
             ("GET", re.compile(r"/presets"), self._presets),
+            ("GET", re.compile(r"/runtimes"), self._runtimes),
+            ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
+            ("POST", re.compile(r"/runtimes/gc"), self._collect),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/install"), self._install_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/verify"), self._verify_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/repair"), self._repair_runtime),
+            ("GET", re.compile(r"/runtimes/([^/]{1,256})/versions"), self._versions),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/rollback"), self._roll_back),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -102,6 +118,35 @@ class Router:
 
     async def _presets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.presets()
+
+    async def _runtimes(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.all()
+
+    async def _runtime(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.one(unquote(parts[0]))
+
+    async def _pin_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.pin(unquote(parts[0]), _read(body, PinRequest))
+
+    async def _install_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.install(unquote(parts[0]), _read(body, InstallRequest))
+
+    async def _verify_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        full = _read(body, VerifyRequest).full
+        return await self._studio.runtimes.verify(unquote(parts[0]), full=full)
+
+    async def _repair_runtime(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.repair(unquote(parts[0]))
+
+    async def _versions(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.kept(unquote(parts[0]))
+
+    async def _roll_back(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.rollback(unquote(parts[0]), _read(body, RollbackRequest))
+
+    async def _collect(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        dry_run = _read(body, CollectRequest).dry_run
+        return await self._studio.runtimes.collect(dry_run=dry_run)
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

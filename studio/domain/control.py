@@ -4,7 +4,7 @@ import msgspec
 
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import Knob
+from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineSnapshot
 
@@ -120,6 +120,15 @@ class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):
     download_bytes: int | None = None
     """Still to fetch for this preset, runtime included; 0 when all is here."""
     knobs: dict[str, Knob] = {}
+
+
+class RuntimeVersions(msgspec.Struct, frozen=True, kw_only=True):
+    """The installations of one runtime that are kept, in the order of their use."""
+
+    name: str
+    current: str | None = None
+    """Id of the one that is used."""
+    kept: tuple[InstalledRuntime, ...] = ()
 
 
 class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):

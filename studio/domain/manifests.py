@@ -10,6 +10,8 @@ import enum
 
 import msgspec
 
+from studio.domain.runtimes import BuildStep, Note, PackageWheel, Tool, Unverified
+
 KnobValue = bool | int | float | str
 
 
@@ -139,7 +141,17 @@ class Interpreter(Document, frozen=True, kw_only=True):
 
     series: str
     """`3.11`: what a fall-back interpreter on the machine must be."""
+    release: str | None = None
+    """Take the archives of this release from `runtimes/interpreters.toml`."""
     archives: tuple[Archive, ...] = ()
+
+
+class InterpreterTable(Document, frozen=True, kw_only=True):
+    """`runtimes/interpreters.toml`: archives for all recipes, by series; written by a script."""
+
+    schema_version: int
+    source: str
+    archives: dict[str, tuple[Archive, ...]] = {}
 
 
 class PackageIndex(Document, frozen=True, kw_only=True):
@@ -165,7 +177,10 @@ class Packages(Document, frozen=True, kw_only=True):
     """File name beside runtime.toml: exact versions with hashes."""
     count: int
     download_bytes: int
-    unpacked_bytes: int
+    unpacked_bytes: int | None = None
+    """None: nobody has unpacked them all yet."""
+    wheels: tuple[PackageWheel, ...] = ()
+    """Beside the lock: wheels that an upstream project publishes itself."""
     indexes: tuple[PackageIndex, ...] = ()
     aliases: tuple[AliasDistribution, ...] = ()
 
@@ -178,6 +193,12 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     memory_bytes: int | None = None
     gpu: bool = False
     min_compute_capability: str | None = None
+    max_compute_capability: str | None = None
+    min_glibc: str | None = None
+    min_driver: str | None = None
+    """The oldest NVIDIA driver branch that will do."""
+    newest_driver_known: str | None = None
+    """The newest branch that is known to work; a newer one is warned of, not refused."""
 
 
 class SystemLibrary(Document, frozen=True, kw_only=True):
@@ -198,8 +219,14 @@ class UpstreamSeries(Document, frozen=True, kw_only=True):
     """40 hex digits; None: not pinned yet, so the runtime cannot be installed."""
     path: str
     """The folder of the series inside the repository."""
+    list_file: str | None = None
+    """The file in that folder that lists the order of application; where given, it decides."""
     order: tuple[str, ...] = ()
-    """File names in the order of application; empty: by name."""
+    """File names in the order of application, as far as known; empty and no list: by name."""
+    count: int | None = None
+    """How many patches the first fetch must find; None: not known."""
+    copies: dict[str, str] = {}
+    """Folder in the repository to folder in the tree: new files that go before the patches."""
 
 
 class PatchSet(Document, frozen=True, kw_only=True):
@@ -219,6 +246,12 @@ class Probe(Document, frozen=True, kw_only=True):
 
     imports: tuple[str, ...] = ()
     versions: dict[str, str] = {}
+    cuda: bool = False
+    """Whether torch must see a card."""
+    flags: tuple[str, ...] = ()
+    """What the engine's own help must know."""
+    variables: tuple[str, ...] = ()
+    """Environment knobs that the engine must have registered."""
 
 
 class Serve(Document, frozen=True, kw_only=True):
@@ -241,6 +274,12 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     packages: Packages | None = None
     libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    steps: tuple[BuildStep, ...] = ()
+    knobs: dict[str, Knob] = {}
+    """What this engine registers beside the stock one's arguments."""
+    notes: tuple[Note, ...] = ()
+    unverified: tuple[Unverified, ...] = ()
     probe: Probe = Probe()
     serve: Serve
 

@@ -8,6 +8,7 @@ import msgspec
 
 from studio.domain.errors import BadInput, Damaged, HostLacks, NotFound
 from studio.host.files import write_atomic
+from studio.host.suggest import guess
 
 T = TypeVar("T")
 
@@ -29,7 +30,9 @@ def read_toml(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as error:
-        raise BadInput("document-invalid", f"{path}: {error}.") from error
+        raise BadInput(
+            "document-invalid", f"{path}: {error}.", hint=guess(str(error), kind)
+        ) from error
 
 
 def read_json(path: Path, kind: type[T]) -> T | None:

@@ -65,6 +65,11 @@ class Paths:
         return self.home / "settings.json"
 
     @property
+    def runtime_pins(self) -> Path:
+        """What the person supplied for runtimes whose recipes leave something open."""
+        return self.home / "runtime-pins.json"
+
+    @property
     def database(self) -> Path:
         """Keys, usage, boot history (SQLite)."""
         return self.home / "studio.db"

@@ -17,6 +17,7 @@ from studio.host import pip_config, process
 _INSTALL_TIMEOUT_S = 6 * 3600.0
 """A slow line takes hours for a large runtime; a dead one is ended by uv's own read timeout."""
 _VENV_TIMEOUT_S = 120.0
+_CLEAN_TIMEOUT_S = 300.0
 _EVIDENCE_LINES = 16
 _FULL = re.compile(r"os error (28|122)\b|No space left|Disk quota")
 _REFUSED = re.compile(r"os error (13|30)\b|Permission denied|Read-only file system")
@@ -44,6 +45,8 @@ class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
     cache: Path
     target: Path | None = None
     """A folder beside the interpreter's own packages, for a helper's needs."""
+    prefix: Path | None = None
+    """A folder that gets packages and scripts as the interpreter's own would."""
     compile_bytecode: bool = True
     extra_indexes: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
@@ -137,7 +140,20 @@ def _command(request: PackageRequest) -> list[str]:
         *("--link-mode", "hardlink", "--color", "never"),
         *(["--compile-bytecode"] if request.compile_bytecode else []),
         *(["--target", str(request.target)] if request.target is not None else []),
+        *(["--prefix", str(request.prefix)] if request.prefix is not None else []),
     ]
+
+
+async def forget(packages: Iterable[str], *, cache: Path) -> None:
+    """Remove what the cache holds of these packages, so that the next use fetches them again.
+
+    Files that are linked into a runtime stay there.
+    """
+    await process.run(
+        [binary(), "cache", "clean", *packages],
+        env=_environment(cache, {}),
+        timeout_s=_CLEAN_TIMEOUT_S,
+    )
 
 
 def holds_wheel(folders: Iterable[Path], package: str) -> bool:

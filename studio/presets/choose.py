@@ -44,10 +44,13 @@ def _card_reasons(
         return [host.gpu_note or "It needs an NVIDIA card; none was found."]
     cards = [card for card in host.gpus if gpus is None or card.index in gpus]
     floor = preset.needs.min_compute_capability or recipe.needs.min_compute_capability
-    able = [card for card in cards if _is_able(card, floor)]
+    ceiling = recipe.needs.max_compute_capability
+    able = [card for card in cards if _is_able(card, floor, ceiling)]
     roomy = [card for card in able if _has_room(card, preset.needs.vram_bytes_each)]
     if len(able) < wanted:
-        kind = f"of compute capability {floor or 'any'} or newer"
+        kind = (
+            f"of compute capability {floor or 'any'} {f'to {ceiling}' if ceiling else 'or newer'}"
+        )
         return [f"It needs {wanted} card(s) {kind}; {len(able)} of {len(cards)} here are."]
     if len(roomy) < wanted:
         room = bytes_text(preset.needs.vram_bytes_each)
@@ -55,10 +58,13 @@ def _card_reasons(
     return []
 
 
-def _is_able(card: Gpu, floor: str | None) -> bool:
-    if floor is None or card.compute_capability is None:
+def _is_able(card: Gpu, floor: str | None, ceiling: str | None) -> bool:
+    if card.compute_capability is None:
         return True
-    return _version(card.compute_capability) >= _version(floor)
+    found = _version(card.compute_capability)
+    is_too_old = floor is not None and found < _version(floor)
+    is_too_new = ceiling is not None and found > _version(ceiling)
+    return not (is_too_old or is_too_new)
 
 
 def _has_room(card: Gpu, needed_bytes: int | None) -> bool:

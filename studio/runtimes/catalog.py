@@ -1,14 +1,23 @@
-"""The runtimes that can be had: every `runtimes/<name>/runtime.toml` of the catalogue."""
+"""The runtimes that can be had: every `runtimes/<name>/runtime.toml` of the catalogue.
+
+A recipe is given out with what it only names filled in: interpreter archives from the common
+table, and what the person supplied for values that no source gives (pin.py).
+"""
 
 import difflib
 from pathlib import Path
 
+import msgspec
+
 from studio.domain.errors import BadInput, NotFound
-from studio.domain.manifests import RuntimeRecipe
+from studio.domain.manifests import Archive, InterpreterTable, RuntimeRecipe
+from studio.domain.runtimes import RuntimePin
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
+from studio.runtimes import pin
 
 RECIPE_FILE = "runtime.toml"
+INTERPRETERS_FILE = "interpreters.toml"
 
 
 def recipe_folder(paths: Paths, name: str) -> Path:
@@ -25,14 +34,23 @@ class Catalog:
     def recipes(self) -> list[RuntimeRecipe]:
         """Return every recipe, by name.
 
-        Raises: BadInput (`document-invalid`, `runtime-name`).
+        Raises: BadInput (`document-invalid`, `runtime-name`, `interpreter-unlisted`), Damaged
+        (`document-damaged`).
         """
-        return [self._read(name) for name in self._names()]
+        pins = pin.read(self._paths)
+        return [pin.apply(self._read(name), pins.runtimes.get(name)) for name in self._names()]
 
     def recipe(self, name: str) -> RuntimeRecipe:
         """Return one recipe.
 
-        Raises: NotFound (`runtime-unknown`), BadInput (`document-invalid`, `runtime-name`).
+        Raises: NotFound (`runtime-unknown`), and what `recipes` raises.
+        """
+        return pin.apply(self.published(name), pin.read(self._paths).runtimes.get(name))
+
+    def published(self, name: str) -> RuntimeRecipe:
+        """Return one recipe as the catalogue has it, without what the person supplied.
+
+        Raises: what `recipe` raises.
         """
         names = self._names()
         if name not in names:
@@ -44,6 +62,10 @@ class Catalog:
                 hint=f"{guess}Known: {', '.join(names) or 'none'}.",
             )
         return self._read(name)
+
+    def pinned(self, name: str) -> RuntimePin | None:
+        """Return what the person supplied for a runtime."""
+        return pin.read(self._paths).runtimes.get(name)
 
     def _names(self) -> list[str]:
         root = self._paths.catalogue / "runtimes"
@@ -58,4 +80,26 @@ class Catalog:
                 f"{path}: name is `{recipe.name}`, the folder is called `{name}`.",
                 hint="Give both the same name.",
             )
-        return recipe
+        if recipe.interpreter.release is None or recipe.interpreter.archives:
+            return recipe
+        archives = self._archives(path, recipe)
+        interpreter = msgspec.structs.replace(recipe.interpreter, archives=archives)
+        return msgspec.structs.replace(recipe, interpreter=interpreter)
+
+    def _archives(self, path: Path, recipe: RuntimeRecipe) -> tuple[Archive, ...]:
+        wanted = recipe.interpreter
+        table = read_toml(self._paths.catalogue / "runtimes" / INTERPRETERS_FILE, InterpreterTable)
+        found = tuple(
+            archive
+            for archive in table.archives.get(wanted.series, ())
+            if archive.release == wanted.release and archive.platform in recipe.needs.platforms
+        )
+        if not found:
+            raise BadInput(
+                "interpreter-unlisted",
+                f"{path}: {INTERPRETERS_FILE} has no CPython {wanted.series} of release "
+                f"{wanted.release} for {', '.join(recipe.needs.platforms)}.",
+                hint="Name a release that is listed, or write the table anew "
+                "(installer/interpreters.py).",
+            )
+        return found

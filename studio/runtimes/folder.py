@@ -1,7 +1,7 @@
 """A runtime's identity and its place on the disk; reads only, starts nothing.
 
-    <home>/runtimes/<name>/current              the id of the runtime that is used
-    <home>/runtimes/<name>/<first 12 of id>/    python/ · journal.json · patches.json
+    <home>/runtimes/<name>/current · history    which one is used (history.py)
+    <home>/runtimes/<name>/<first 12 of id>/    python/ · journal.json · patches.json · manifest
                                                 runtime.json (written last)
 
 The id is a digest of interpreter build, lock and patches: equal inputs give an equal id on any
@@ -17,12 +17,12 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.host.documents import read_json
 from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
+from studio.runtimes import history, wheels
 from studio.runtimes.catalog import recipe_folder
 from studio.runtimes.patches import patch_digest
 
 PYTHON = "python/bin/python3"
 RECORD_FILE = "runtime.json"
-CURRENT_FILE = "current"
 _ID_LENGTH = 12
 
 
@@ -52,7 +52,8 @@ def lock_digest(paths: Paths, recipe: RuntimeRecipe) -> str:
     except FileNotFoundError as error:
         raise BadInput("lock-missing", f"{path}, which the recipe names, is missing.") from error
     aliases = "".join(f"{a.name}=={a.version}:{a.requires}\n" for a in recipe.packages.aliases)
-    return sha256_bytes(lock.replace(b"\r\n", b"\n") + aliases.encode())
+    more = aliases + wheels.digest_text(recipe)
+    return sha256_bytes(lock.replace(b"\r\n", b"\n") + more.encode())
 
 
 def named_folder(paths: Paths, name: str) -> Path:
@@ -78,25 +79,38 @@ def python_of(paths: Paths, runtime: InstalledRuntime) -> Path:
 def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
     """Return the current installation of `recipe`, or None when there is none that is whole.
 
-    An installation whose lock or patches are not the recipe's present ones does not count, and
-    neither does one whose record cannot be read.
+    An installation whose lock or patches are not the recipe's present ones does not count, unless
+    a person went back to it; neither does one whose record cannot be read.
     """
-    try:
-        identity = (named_folder(paths, recipe.name) / CURRENT_FILE).read_text("utf-8").strip()
-    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
-        return None
-    if not identity.isalnum():
-        return None
-    try:
-        record = read_json(
-            runtime_folder(paths, recipe.name, identity) / RECORD_FILE, InstalledRuntime
-        )
-    except Damaged:
-        return None
-    if record is None or record.name != recipe.name or record.runtime_id != identity:
-        return None
-    if record.lock_digest != lock_digest(paths, recipe):
-        return None
-    if record.patch_digest != patch_digest(paths, recipe):
+    record = current(paths, recipe.name)
+    if record is None or not is_wanted(paths, recipe, record):
         return None
     return record if os.access(python_of(paths, record), os.X_OK) else None
+
+
+def current(paths: Paths, name: str) -> InstalledRuntime | None:
+    """Return the record of the installation that is used, whatever the recipe says by now."""
+    home = named_folder(paths, name)
+    identity = history.current(home)
+    if identity is None:
+        return None
+    try:
+        record = read_json(runtime_folder(paths, name, identity) / RECORD_FILE, InstalledRuntime)
+    except Damaged:
+        return None
+    if record is None or record.name != name or record.runtime_id != identity:
+        return None
+    return record
+
+
+def is_wanted(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
+    """Tell whether an installation is what the recipe asks for, or what a person went back to."""
+    is_held = history.is_held(named_folder(paths, recipe.name), record.runtime_id)
+    return is_held or is_made_of(paths, recipe, record)
+
+
+def is_made_of(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
+    """Tell whether an installation has the lock and the patches that the recipe has now."""
+    if record.lock_digest != lock_digest(paths, recipe):
+        return False
+    return record.patch_digest == patch_digest(paths, recipe)

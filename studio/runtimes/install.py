@@ -18,13 +18,14 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import percent_text
 from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
-from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
+from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import libraries, patches
+from studio.runtimes import history, libraries, patches, pin, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
+from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
     compile_folder,
     compile_modules,
@@ -33,6 +34,7 @@ from studio.runtimes.packages import (
     site_packages,
     write_alias,
 )
+from studio.runtimes.survey import write_manifest
 
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
@@ -76,16 +78,17 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> InstalledRuntime:
     """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
 
-    Raises: HostLacks (`platform-unsupported`, `disk-space`, `disk-full`, `not-writable`,
-    `interpreter-missing`, `library-missing`), NetworkFailure (`packages-unreachable`,
-    `interpreter-unreachable`), Damaged (`download-hash`, `package-hash`, `archive-unsafe`,
-    `runtime-probe`, `patch-rejected`), Busy (`install-running`), and what
-    `patches.require_patches` raises.
+    Raises: HostLacks (`runtime-not-pinned`, `hash-unverified`, `platform-unsupported`,
+    `disk-space`, `disk-full`, `not-writable`, `interpreter-missing`, `library-missing`),
+    NetworkFailure (`packages-unreachable`, `interpreter-unreachable`), Damaged (`download-hash`,
+    `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`), Busy (`install-running`),
+    and what `patches.require_patches` raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
         found = folders.installed(paths, recipe)
         if found is None:
+            pin.require_installable(recipe)
             _require_platform(recipe)
             found = await _install_locked(recipe, paths, meter)
             meter.finish(found.interpreter)
@@ -230,7 +233,7 @@ class _Installation:
         if Step.LINKED not in self._journal.steps:
             await install_packages(
                 self._recipe,
-                lock,
+                wheels.requirements_file(self._recipe, lock, self._folder),
                 self._python,
                 self._uv_cache,
                 self._meter,
@@ -304,9 +307,10 @@ class _Installation:
             bytes=await in_thread(functools.partial(folder_bytes, self._folder)),
             installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
+        self._meter.begin("Listing every file with its digest")
+        await in_thread(functools.partial(write_manifest, self._paths, self._recipe, self._id))
         write_json(self._folder / folders.RECORD_FILE, record)
-        current = folders.named_folder(self._paths, self._recipe.name) / folders.CURRENT_FILE
-        write_atomic(current, f"{self._id}\n".encode())
+        history.activate(folders.named_folder(self._paths, self._recipe.name), self._id)
         return record
 
 
@@ -349,7 +353,9 @@ def _require_platform(recipe: RuntimeRecipe) -> None:
 def _remove_unfinished_writes(home: Path) -> None:
     """Remove the temporary files of atomic writes that a kill cut off."""
     for place in (
-        f".{folders.CURRENT_FILE}.*",
+        f".{history.CURRENT_FILE}.*",
+        f".{history.HISTORY_FILE}.*",
+        f"*/.{MANIFEST_FILE}.*",
         f"*/.{folders.RECORD_FILE}.*",
         f"*/.{JOURNAL_FILE}.*",
         f"*/.{patches.REPORT_FILE}.*",

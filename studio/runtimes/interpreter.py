@@ -24,6 +24,7 @@ from studio.host.paths import Paths
 
 MIRROR = "WEIR_PYTHON_MIRROR"
 _PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
+_HOST_BUILD = "host "
 _TRIPLE_END = "-install_only"
 _PROBE_TIMEOUT_S = 30.0
 _NEEDED = frozenset(("ssl", "sqlite3", "pyexpat", "ctypes", "zlib", "venv"))
@@ -76,6 +77,25 @@ async def choose(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> Chosen:
     if found is not None:
         return _from_host(found)
     raise _nothing_found(recipe, archive, paths, failure)
+
+
+async def same(build: str, recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> Chosen | None:
+    """Return the interpreter of a certain build, fetched if need be; None when it is no more.
+
+    Raises: NetworkFailure (`interpreter-unreachable`), Damaged (`download-hash`), HostLacks.
+    """
+    if not build.startswith(_HOST_BUILD):
+        archives = [a for a in recipe.interpreter.archives if build == _archive_build(a)]
+        return await _from_archive(archives[0], paths, meter) if archives else None
+    meter.begin(f"Looking for Python {recipe.interpreter.series} on this machine")
+    script = tools.tool_file(paths, "probe.py")
+    for candidate in candidates(recipe.interpreter.series):
+        found = await _ask(candidate, script)
+        if found is not None and _suits(found, recipe.interpreter.series):
+            chosen = _from_host(found)
+            if chosen.build == build:
+                return chosen
+    return None
 
 
 async def find_on_host(series: str, paths: Paths) -> HostPython | None:
@@ -144,16 +164,14 @@ def _order(found: HostPython) -> tuple[int, ...]:
 
 def _from_host(found: HostPython) -> Chosen:
     return Chosen(
-        build=f"host {found.implementation} {found.soabi} {' '.join(found.build.split())}",
+        build=f"{_HOST_BUILD}{found.implementation} {found.soabi} {' '.join(found.build.split())}",
         words=f"CPython {found.version} of this machine ({found.executable})",
         executable=Path(found.executable),
     )
 
 
 async def _from_archive(archive: Archive, paths: Paths, meter: Meter) -> Chosen:
-    name = _file_name(archive)
-    triple = name.partition("+")[2].partition("-")[2].partition(_TRIPLE_END)[0]
-    target = paths.cache / "downloads" / name
+    target = paths.cache / "downloads" / _file_name(archive)
     meter.begin(f"Fetching CPython {archive.version}", total=archive.bytes, unit="bytes")
     failure: NetworkFailure | None = None
     for address in addresses(archive):
@@ -164,12 +182,18 @@ async def _from_archive(archive: Archive, paths: Paths, meter: Meter) -> Chosen:
             failure = failure or error
             continue
         return Chosen(
-            build=f"cpython-{archive.version}+{archive.release}-{triple}",
+            build=_archive_build(archive),
             words=f"CPython {archive.version}, build {archive.release} of python-build-standalone",
             archive=target,
         )
     assert failure is not None
     raise failure
+
+
+def _archive_build(archive: Archive) -> str:
+    name = _file_name(archive)
+    triple = name.partition("+")[2].partition("-")[2].partition(_TRIPLE_END)[0]
+    return f"cpython-{archive.version}+{archive.release}-{triple}"
 
 
 def addresses(archive: Archive, environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -37,22 +37,26 @@ async def install_packages(
 
     Raises: what `uv.install` raises.
     """
-    assert recipe.packages is not None
-    sources = pip_config.read_sources()
-    indexes = tuple(
-        index.url
-        for index in recipe.packages.indexes
-        if not all(uv.holds_wheel(sources.folders, name) for name in index.packages)
-    )
     request = uv.PackageRequest(
         python=python,
         requirements=lock,
         cache=cache,
-        extra_indexes=indexes,
+        extra_indexes=extra_indexes(recipe),
         what=f"The packages of {recipe.title}",
     )
     progress = _Progress(recipe, site_packages(python), meter, on_linked)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
+
+
+def extra_indexes(recipe: RuntimeRecipe) -> tuple[str, ...]:
+    """Return the recipe's own indexes whose packages this machine's wheel folders lack."""
+    assert recipe.packages is not None
+    sources = pip_config.read_sources()
+    return tuple(
+        index.url
+        for index in recipe.packages.indexes
+        if not all(uv.holds_wheel(sources.folders, name) for name in index.packages)
+    )
 
 
 async def compile_packages(python: Path, meter: Meter) -> None:

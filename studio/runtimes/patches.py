@@ -90,6 +90,19 @@ def require_patches(paths: Paths, recipe: RuntimeRecipe) -> None:
         named_paths(_series(paths, recipe, patches), patches.strip)
 
 
+def patched_files(paths: Paths, recipe: RuntimeRecipe) -> frozenset[str]:
+    """Return every file that a recipe's patches name, relative to site-packages.
+
+    Raises: as `require_patches`.
+    """
+    require_patches(paths, recipe)
+    return frozenset(
+        name
+        for patches in recipe.patches
+        for name in _in_site(patches, named_paths(_series(paths, recipe, patches), patches.strip))
+    )
+
+
 def apply_patches(
     paths: Paths, recipe: RuntimeRecipe, site: Path, folder: Path
 ) -> tuple[Path, ...]:

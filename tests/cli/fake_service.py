@@ -37,8 +37,16 @@ from studio.domain.events import (
     Ticked,
     UpFinished,
 )
+from studio.domain.integrity import Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.runtimes import (
+    PinRequest,
+    RuntimeDetail,
+    RuntimeList,
+    RuntimeState,
+)
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 STARTED_AT = 1_760_000_000.0
@@ -138,6 +146,10 @@ class FakeService:
     keys: list[KeyInfo] = dataclasses.field(default_factory=list)
     calls: list[str] = dataclasses.field(default_factory=list)
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
+    bodies: list[bytes] = dataclasses.field(default_factory=list)
+    """What was sent about runtimes."""
+    verdict: Verdict = VERDICT
+    pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
@@ -226,6 +238,8 @@ class FakeService:
                 return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
             case ["POST", "keys", key_id, "revoke"]:
                 return self._revoke_key(key_id)
+            case [_, "runtimes", *rest] if rest:
+                return await self._about_runtimes(rest, request)
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
@@ -236,6 +250,7 @@ class FakeService:
             "/status": self.status,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
+            "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }
@@ -332,6 +347,40 @@ class FakeService:
         )
         self.keys.append(info)
         return NewKey(info=info, key=KEY)
+
+    async def _about_runtimes(self, rest: list[str], request: httpx.Request) -> object:
+        self.bodies.append(request.content)
+        answers: dict[str, object] = {
+            "gc": COLLECTED,
+            "verify": self.verdict,
+            "repair": REPAIRED,
+            "versions": VERSIONS,
+            "rollback": VERSIONS,
+        }
+        if rest[-1] in answers:
+            return answers[rest[-1]]
+        if rest[-1] == "pin":
+            self.pins.append((rest[0], msgspec.json.decode(request.content, type=PinRequest)))
+        if rest[-1] == "install":
+            self.announce(*STAGES[1:3])
+            for _ in range(50):  # an installation lasts; its events come before its answer
+                await asyncio.sleep(0)
+        return self._runtime(rest[0])
+
+    def _runtime(self, name: str) -> RuntimeDetail:
+        for one in RUNTIMES:
+            if one.name == name:
+                # What was supplied is enough in this service, whatever it was.
+                is_pinned = any(pinned == name for pinned, _request in self.pins)
+                state = RuntimeState.AVAILABLE
+                done = msgspec.structs.replace(one, state=state, usable=True, reasons=())
+                return RuntimeDetail(
+                    info=done if is_pinned else one,
+                    engine="vllm",
+                    engine_version="0",
+                    interpreter="CPython 3.12",
+                )
+        raise NotFound("runtime-unknown", f"There is no runtime `{name}`.")
 
     def _revoke_key(self, key_id: str) -> KeyInfo:
         for index, key in enumerate(self.keys):

@@ -56,6 +56,44 @@ def test_keys_carry_their_second_word() -> None:
     assert (call.command, call.name, call.max_concurrent) == ("keys create", "Open WebUI", 4)
 
 
+def test_a_pin_takes_what_is_supplied() -> None:
+    """A file name may hold an equals sign, a hash never does; tools say `sha256:` in front."""
+    sha = "ab" * 32
+    call = parse(
+        [
+            *("runtime", "pin", "x", "--commit", "c0ffee", "--forget"),
+            *("--hash", f"a=b.whl={sha}", "--hash", f"c.whl=sha256:{sha}"),
+            *("--confirm", "lock", "--confirm", "release"),
+        ]
+    )
+
+    assert call == Invocation(
+        command="runtime pin",
+        name="x",
+        commit="c0ffee",
+        hashes={"a=b.whl": sha, "c.whl": sha},
+        confirm=("lock", "release"),
+        forget=True,
+    )
+
+
+def test_runtime_verbs_take_their_own_options() -> None:
+    """And `gc` no name: it looks at all of them."""
+    assert parse(["runtime", "install", "x", "-y"]).consent
+    assert parse(["runtime", "verify", "x", "--full"]).full
+    assert parse(["runtime", "rollback", "x", "--forward"]).forward
+    assert parse(["runtime", "gc", "--dry-run"]).dry_run
+    assert _mistake("runtime", "gc", "x").sentence == "`x` has no meaning here."
+
+
+@pytest.mark.parametrize("text", ["", "abc", "=abc", "a.whl=", " = "])
+def test_a_hash_without_its_file_is_a_mistake(text: str) -> None:
+    """The sentence says how it is written."""
+    error = _mistake("runtime", "pin", "x", "--hash", text)
+
+    assert error.sentence == f"--hash: a hash is written FILE=SHA256, found `{text}`."
+
+
 def test_the_window_gets_its_options_untouched() -> None:
     """The window reads its own options; the command line only checks them."""
     assert parse(["ui", "--theme", "dark"]).window_arguments == ("--theme", "dark")
@@ -83,6 +121,8 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("keys", "Something is missing: create | list | revoke."),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
+        ("runtime", "Something is missing: " + " | ".join(words.RUNTIME_COMMANDS) + "."),
+        ("runtime show", "Something is missing: NAME."),
         ("keys --json list", "`--json` belongs after `weir keys list`."),
         ("", "Something is missing: COMMAND."),
     ],
@@ -108,7 +148,9 @@ def test_abbreviations_are_not_guessed() -> None:
     assert "Did you mean `--detach`?" in _mistake("up", "--det").sentence
 
 
-@pytest.mark.parametrize("command", ["", *words.COMMANDS, "keys create", "service run"])
+@pytest.mark.parametrize(
+    "command", ["", *words.COMMANDS, "keys create", "runtime pin", "service run"]
+)
 def test_every_help_text_fits_80_columns(command: str) -> None:
     """Help is read in the narrowest terminal."""
     with pytest.raises(TextAsked) as asked:

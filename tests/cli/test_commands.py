@@ -96,7 +96,7 @@ def test_ps_with_json_is_a_list(weir: Weir, connector: FakeConnector) -> None:
     assert weir("ps", "--json").out == "[]\n"
 
 
-@pytest.mark.parametrize("command", [["presets"], ["keys", "list"], ["logs"]])
+@pytest.mark.parametrize("command", [["presets"], ["keys", "list"], ["logs"], ["runtime", "list"]])
 def test_what_needs_no_service_works_without_one(
     weir: Weir, connector: FakeConnector, command: list[str]
 ) -> None:

@@ -17,6 +17,13 @@ from studio.domain.errors import (
     StudioError,
 )
 from studio.domain.events import Event, GatewayChanged, KeysChanged
+from studio.domain.runtimes import (
+    CollectRequest,
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    VerifyRequest,
+)
 from studio.host.http_server import Exchange, serve
 from tests.fakes.weir import free_port
 
@@ -92,6 +99,20 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.ps(), "GET", "/ps", ""),
         (lambda c: c.logs(lines=7, after=3), "GET", "/logs", "lines=7&after=3"),
         (lambda c: c.history(seconds=9), "GET", "/history", "seconds=9"),
+        (lambda c: c.runtimes(), "GET", "/runtimes", ""),
+        (lambda c: c.runtime("cpu-1.0"), "GET", "/runtimes/cpu-1%2E0", ""),
+        (lambda c: c.pin_runtime("a/b", PinRequest()), "POST", "/runtimes/a%2Fb/pin", ""),
+        (
+            lambda c: c.install_runtime("x", InstallRequest()),
+            "POST",
+            "/runtimes/x/install",
+            "",
+        ),
+        (lambda c: c.verify_runtime("x", VerifyRequest()), "POST", "/runtimes/x/verify", ""),
+        (lambda c: c.repair_runtime("x"), "POST", "/runtimes/x/repair", ""),
+        (lambda c: c.runtime_versions("x"), "GET", "/runtimes/x/versions", ""),
+        (lambda c: c.roll_back("x", RollbackRequest()), "POST", "/runtimes/x/rollback", ""),
+        (lambda c: c.collect_runtimes(CollectRequest()), "POST", "/runtimes/gc", ""),
         (lambda c: c.keys(), "GET", "/keys", ""),
         (lambda c: c.create_key(KeyRequest(name="x")), "POST", "/keys", ""),
         (lambda c: c.revoke_key("ab12"), "POST", "/keys/ab12/revoke", ""),

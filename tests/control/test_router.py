@@ -14,6 +14,7 @@ from studio.control.router import Router, http_status
 from studio.domain import errors
 from studio.domain.errors import StudioError
 from tests.app.running import fake_paths
+from tests.fakes.catalogue import RUNTIME
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
 
@@ -60,7 +61,9 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         assert method in error["message"]
 
 
-@pytest.mark.parametrize("path", ["/status", "/presets", "/ps", "/logs", "/history", "/keys"])
+@pytest.mark.parametrize(
+    "path", ["/status", "/presets", "/runtimes", "/ps", "/logs", "/history", "/keys"]
+)
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
     """A window opens before anything was started."""
     status, answer = await ask(router, "GET", path)
@@ -106,6 +109,8 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/up", b'{"overrides": {"a": ' + b"[" * 100_000),
         ("/up", b"[" * 500_000),
         ("/keys", b"{}"),
+        ("/runtimes/x/pin", b'{"hashes": {"a": 1}}'),
+        ("/runtimes/x/pin", b'{"commitx": "x"}'),
         ("/keys", b'{"name": "x", "max_concurrent": 1.5}'),
     ],
     ids=lambda value: repr(value[:32]),
@@ -182,6 +187,28 @@ async def test_an_unknown_key_is_named_and_a_name_in_any_script_is_found(router:
     assert found == 200
     assert info["id"] == made["info"]["id"]
     assert info["revoked_at"]
+
+
+async def test_a_runtime_is_found_by_its_name_only(router: Router) -> None:
+    """A name comes from outside and is never a path."""
+    found, detail = await ask(router, "GET", f"/runtimes/{RUNTIME}")
+    for name in ("nope", "%2E%2E", "..%2F..%2Fetc", "", f"{RUNTIME}%2F"):
+        status, error = await ask(router, "GET", f"/runtimes/{name}")
+        assert status == 404
+        assert error["code"] in ("runtime-unknown", "path-unknown")
+
+    assert found == 200
+    assert detail["info"]["name"] == RUNTIME
+    assert detail["info"]["state"] == "installed"
+
+
+async def test_a_pin_that_cannot_be_is_refused(router: Router) -> None:
+    """Over the control API as on the command line."""
+    body = json.dumps({"commit": "0" * 40}).encode()
+
+    status, error = await ask(router, "POST", f"/runtimes/{RUNTIME}/pin", body=body)
+
+    assert (status, error["code"]) == (400, "pin-needless")
 
 
 async def test_the_key_is_in_the_first_answer_only(router: Router) -> None:

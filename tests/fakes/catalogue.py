@@ -18,6 +18,7 @@ from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
 from studio.models.library import RECORD_FILE as MODEL_RECORD
 from studio.runtimes import folder as runtime_folders
+from studio.runtimes import history
 from tests.fakes.running import FAKE
 
 RUNTIME = "fake-vllm-0.32.0"
@@ -180,8 +181,7 @@ def install_fake(paths: Paths) -> Path:
     # The interpreter itself and not the environment's link: that one would be looked up from here.
     python.symlink_to(Path(sys.executable).resolve())
     write_json(folder / runtime_folders.RECORD_FILE, record)
-    current = runtime_folders.named_folder(paths, RUNTIME) / runtime_folders.CURRENT_FILE
-    current.write_text(record.runtime_id + "\n", encoding="utf-8")
+    history.activate(runtime_folders.named_folder(paths, RUNTIME), record.runtime_id)
     install_fake_model(paths)
     return folder
 

@@ -115,3 +115,13 @@ def test_the_best_ranked_preset_that_fits_is_proposed() -> None:
     assert choose.best([small, large], recipes, CPU) == small
     assert choose.best([small, large], recipes, with_cards(RTX_3090)) == large
     assert choose.best([large], recipes, CPU) is None
+
+
+def test_a_card_newer_than_the_runtime_knows_is_a_reason() -> None:
+    """Binaries for the V100 do not run on a 3090, however much newer it is."""
+    needs = recipe(gpu=True, min_compute_capability="7.0", max_compute_capability="7.0")
+
+    assert choose.reasons_against(preset(), needs, with_cards(V100)) == ()
+    (reason,) = choose.reasons_against(preset(), needs, with_cards(RTX_3090))
+
+    assert "of compute capability 7.0 to 7.0" in reason

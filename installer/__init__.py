@@ -1,0 +1,1 @@
+"""Scripts that write data files and packages; nothing of it is installed."""

@@ -1,0 +1,182 @@
+"""What the service answers about runtimes and does with them: one method for each call.
+
+The disk is read in threads, so that a slow one stalls nobody's answer. What takes long reports its
+progress and returns when it is done; the locks of the installer keep two from meeting.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+
+from studio.domain.control import RuntimeVersions
+from studio.domain.errors import HostLacks, NeedsConsent, NotFound
+from studio.domain.hardware import HostSnapshot
+from studio.domain.integrity import Collected, Repaired, Verdict
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.domain.runtimes import (
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    RuntimeDetail,
+    RuntimeList,
+)
+from studio.domain.units import GIB, bytes_text
+from studio.host.meter import Report
+from studio.host.paths import Paths
+from studio.runtimes import describe, install, pin, repair, verdict, verify, versions
+from studio.runtimes import folder as folders
+from studio.runtimes.catalog import Catalog
+
+ASK_ABOVE_BYTES = 2 * GIB
+"""Downloads larger than this want a yes."""
+
+
+class Runtimes:
+    """The runtimes of one home."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        catalog: Catalog,
+        host: Callable[[], Awaitable[HostSnapshot]],
+        report: Report,
+    ) -> None:
+        self._paths = paths
+        self._catalog = catalog
+        self._host = host
+        self._report = report
+
+    async def all(self) -> RuntimeList:
+        """Return every runtime of the catalogue with its verdict for this host.
+
+        Raises: BadInput (`document-invalid`), Damaged (`document-damaged`).
+        """
+        return await asyncio.to_thread(self._all, await self._host())
+
+    def _all(self, host: HostSnapshot) -> RuntimeList:
+        recipes = self._catalog.recipes()
+        return RuntimeList(
+            runtimes=tuple(describe.info(recipe, self._paths, host) for recipe in recipes)
+        )
+
+    async def one(self, name: str) -> RuntimeDetail:
+        """Return everything about one runtime.
+
+        Raises: NotFound (`runtime-unknown`), and what `all` raises.
+        """
+        return await asyncio.to_thread(self._one, name, await self._host())
+
+    def _one(self, name: str, host: HostSnapshot) -> RuntimeDetail:
+        recipe = self._catalog.recipe(name)
+        return describe.detail(recipe, self._catalog.pinned(name), self._paths, host)
+
+    async def pin(self, name: str, request: PinRequest) -> RuntimeDetail:
+        """Keep what the person supplied, and return the runtime as it now is.
+
+        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.pin.record` raises.
+        """
+        await asyncio.to_thread(self._pin, name, request)
+        return await self.one(name)
+
+    def _pin(self, name: str, request: PinRequest) -> None:
+        pin.record(self._paths, self._catalog.published(name), request)
+
+    async def install(self, name: str, request: InstallRequest) -> RuntimeDetail:
+        """Install a runtime beside whatever is there, and use it from its next start on.
+
+        Raises: NotFound (`runtime-unknown`), HostLacks (`runtime-not-pinned`, `hash-unverified`,
+        `runtime-does-not-fit`), NeedsConsent (`large-download`), and what the installer raises.
+        """
+        recipe = self._catalog.recipe(name)
+        if await asyncio.to_thread(folders.installed, self._paths, recipe) is None:
+            pin.require_installable(recipe)
+            _require_fit(recipe, await self._host())
+            _ask(recipe, request)
+        await install.install(recipe, self._paths, self._report)
+        return await self.one(name)
+
+    async def verify(self, name: str, *, full: bool) -> Verdict:
+        """Compare what is installed with the list of its files.
+
+        Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), HostLacks (`not-readable`).
+        """
+        runtime = await asyncio.to_thread(self._installed, self._catalog.recipe(name))
+        return await verify.verify(self._paths, runtime, full=full, report=self._report)
+
+    def _installed(self, recipe: RuntimeRecipe) -> InstalledRuntime:
+        found = folders.current(self._paths, recipe.name)
+        if found is None:
+            raise NotFound(
+                "runtime-not-installed",
+                f"{recipe.title} is not installed.",
+                hint=f"`weir runtime install {recipe.name}` does that.",
+            )
+        return found
+
+    async def repair(self, name: str) -> Repaired:
+        """Restore what differs; fetches only that.
+
+        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.repair.repair` raises.
+        """
+        return await repair.repair(self._catalog.recipe(name), self._paths, self._report)
+
+    async def kept(self, name: str) -> RuntimeVersions:
+        """Return the installations of a runtime that are kept, the one in use named.
+
+        Raises: NotFound (`runtime-unknown`).
+        """
+        return await asyncio.to_thread(self._kept, self._catalog.recipe(name).name)
+
+    def _kept(self, name: str) -> RuntimeVersions:
+        now = folders.current(self._paths, name)
+        return RuntimeVersions(
+            name=name,
+            current=now.runtime_id if now is not None else None,
+            kept=tuple(versions.kept(self._paths, name)),
+        )
+
+    async def rollback(self, name: str, request: RollbackRequest) -> RuntimeVersions:
+        """Use the installation before the present one, or take the last such step back.
+
+        Raises: NotFound (`runtime-unknown`, `nothing-to-roll-back`, `nothing-to-go-forward-to`),
+        Busy (`install-running`).
+        """
+        recipe = self._catalog.recipe(name)
+        step = versions.forward if request.forward else versions.rollback
+        await asyncio.to_thread(step, self._paths, recipe.name)
+        return await self.kept(name)
+
+    async def collect(self, *, dry_run: bool) -> Collected:
+        """Remove what nothing uses, or only say what that would be.
+
+        Raises: Busy (`install-running`).
+        """
+        return await asyncio.to_thread(
+            functools.partial(versions.collect, self._paths, dry_run=dry_run)
+        )
+
+
+def _require_fit(recipe: RuntimeRecipe, host: HostSnapshot) -> None:
+    reasons = verdict.reasons_against(recipe, host)
+    if reasons:
+        raise HostLacks(
+            "runtime-does-not-fit",
+            f"{recipe.title} does not work on this machine: {' '.join(reasons)}",
+            hint="`weir runtime list` shows which ones do.",
+        )
+
+
+def _ask(recipe: RuntimeRecipe, request: InstallRequest) -> None:
+    download = recipe.packages.download_bytes if recipe.packages is not None else 0
+    if request.consent or download <= ASK_ABOVE_BYTES:
+        return
+    raise NeedsConsent(
+        "large-download",
+        f"{recipe.title} needs {bytes_text(download)} from the network.",
+        hint="Run it again with `--yes` to agree.",
+        data={
+            "what": recipe.title,
+            "download_bytes": download,
+            "disk_bytes": recipe.needs.disk_bytes,
+        },
+    )

@@ -1,0 +1,169 @@
+"""`weir runtime …`: each command asks one thing and shows the answer.
+
+Only `install` and `repair` need a service, for their progress; where none runs they start one that
+ends with them.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from studio.cli import runtime_text
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
+from studio.cli.reach import Command, running_or_none, running_or_offline
+from studio.cli.watch import Watch, watching
+from studio.domain.integrity import Repaired
+from studio.domain.runtimes import (
+    CollectRequest,
+    InstallRequest,
+    PinRequest,
+    RollbackRequest,
+    RuntimeDetail,
+    VerifyRequest,
+)
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+    from studio.control.client import ControlClient
+
+T = TypeVar("T")
+
+_OK = 0
+_DIFFERS = 4
+"""As for every error about bytes that are not what they should be."""
+
+
+@asynccontextmanager
+async def _client(connector: "Connector") -> AsyncIterator["ControlClient"]:
+    client = await running_or_offline(connector)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def list_runtimes(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List the runtimes with state and verdict."""
+    async with _client(connector) as client:
+        found = await client.runtimes()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(runtime_text.list_text(found.runtimes, console.width))
+    return _OK
+
+
+async def show_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show all about one runtime."""
+    async with _client(connector) as client:
+        found = await client.runtime(call.name)
+    if call.json:
+        console.document(found)
+    else:
+        console.say(runtime_text.detail_text(found, console.width))
+    return _OK
+
+
+async def pin_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Supply what a recipe leaves open, and say what still is."""
+    request = PinRequest(
+        commit=call.commit, hashes=call.hashes, confirm=call.confirm, forget=call.forget
+    )
+    async with _client(connector) as client:
+        found = await client.pin_runtime(call.name, request)
+    if call.json:
+        console.document(found)
+    else:
+        console.say(runtime_text.pinned_text(found, console.width))
+    return _OK
+
+
+async def install_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Install a runtime, showing how far it is."""
+
+    async def operation(client: "ControlClient") -> RuntimeDetail:
+        return await client.install_runtime(call.name, InstallRequest(consent=call.consent))
+
+    found = await _watched(connector, console, operation)
+    _answer(call, console, found, runtime_text.installed_text(found))
+    return _OK
+
+
+async def repair_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Repair a runtime, showing how far it is."""
+
+    async def operation(client: "ControlClient") -> Repaired:
+        return await client.repair_runtime(call.name)
+
+    done = await _watched(connector, console, operation)
+    _answer(call, console, done, runtime_text.repaired_text(done))
+    return _OK
+
+
+async def verify_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Compare a runtime with the list of its files; a difference is exit status 4."""
+    async with _client(connector) as client:
+        verdict = await client.verify_runtime(call.name, VerifyRequest(full=call.full))
+    _answer(call, console, verdict, runtime_text.verdict_text(verdict, console.width))
+    return _OK if verdict.is_whole else _DIFFERS
+
+
+async def list_versions(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List the installations that are kept."""
+    async with _client(connector) as client:
+        found = await client.runtime_versions(call.name)
+    _answer(call, console, found, runtime_text.versions_text(found))
+    return _OK
+
+
+async def roll_back(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Use the installation before the present one, or the one after it."""
+    async with _client(connector) as client:
+        found = await client.roll_back(call.name, RollbackRequest(forward=call.forward))
+    _answer(call, console, found, runtime_text.versions_text(found))
+    return _OK
+
+
+async def collect(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Remove what nothing uses, or say what that would be."""
+    async with _client(connector) as client:
+        done = await client.collect_runtimes(CollectRequest(dry_run=call.dry_run))
+    _answer(call, console, done, runtime_text.collected_text(done, console.width))
+    return _OK
+
+
+def _answer(call: Invocation, console: Console, document: msgspec.Struct, text: str) -> None:
+    if call.json:
+        console.document(document)
+    else:
+        console.say(text)
+
+
+async def _watched(
+    connector: "Connector", console: Console, operation: "Callable[[ControlClient], Awaitable[T]]"
+) -> T:
+    """Run something long; a service that is started for it ends when its stream is dropped."""
+    client = await running_or_none(connector)
+    if client is None:
+        client = await connector.connect(start=True, hold=True)
+    try:
+        async with watching(client, Watch(console), hold=True):
+            return await operation(client)
+    finally:
+        await client.close()
+
+
+RUNTIME_COMMANDS: Mapping[str, Command] = {
+    "runtime list": list_runtimes,
+    "runtime show": show_runtime,
+    "runtime pin": pin_runtime,
+    "runtime install": install_runtime,
+    "runtime verify": verify_runtime,
+    "runtime repair": repair_runtime,
+    "runtime versions": list_versions,
+    "runtime rollback": roll_back,
+    "runtime gc": collect,
+}

@@ -1,0 +1,209 @@
+"""What a recipe says beyond its packages, what a person adds to it, and how a runtime is shown.
+
+A value that no source gives is absent here and stays absent: it is named by an `Unverified` mark,
+and supplied or agreed to by the person (`weir runtime pin`), whose answers are `RuntimePins`.
+"""
+
+import enum
+
+import msgspec
+
+
+class PackageWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One wheel that is no pin of the lock, because an upstream project publishes it itself."""
+
+    name: str
+    version: str
+    url: str
+    """Its address; one that ends in `/` is the folder of a file whose exact name is not known."""
+    sha256: str | None = None
+    """None: no source gives it, so the runtime waits for `weir runtime pin NAME --hash`."""
+    bytes: int | None = None
+    index: str | None = None
+    """Name of the recipe's index that serves it; `url` is then that index."""
+    source: str | None = None
+    """Where the sha256 was published."""
+
+    @property
+    def file(self) -> str | None:
+        """Return the wheel's file name, or None while only its folder is known."""
+        return self.url.rpartition("/")[2].replace("%2B", "+") or None
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something the host must have for a build step or at run time: a program or a header."""
+
+    name: str
+    programs: tuple[str, ...] = ()
+    """Any one of these on the PATH will do."""
+    headers: tuple[str, ...] = ()
+    """All of these must be found, for example `Python.h` of the same interpreter."""
+    version: str | None = None
+    """Which version, in words."""
+    purpose: str
+
+
+class BuildStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that is made on the host after the packages are in place."""
+
+    name: str
+    title: str
+    tools: tuple[str, ...] = ()
+    """Names of the recipe's tools."""
+    source: str | None = None
+    """What is built: an upstream project and what of it."""
+    command: tuple[str, ...] = ()
+    """As it is run, with the recipe's placeholders; empty: the Studio does it itself."""
+    compute_capabilities: tuple[str, ...] = ()
+    """Only on these cards; empty: on all."""
+    default: bool = True
+    """False: only when a preset or the person asks for it."""
+    fallback: str | None = None
+    """What is done when a tool is missing; None: there is nothing else, the step is needed."""
+    fallback_cost: str | None = None
+    """What the fall-back costs, with its measured figure where one is known."""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A way this runtime is known to fail, and what to do; shown with it."""
+
+    title: str
+    text: str
+    source: str | None = None
+
+
+class Unverified(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something about a recipe that no source confirms."""
+
+    name: str
+    what: str
+    blocks: bool = True
+    """True: nothing is installed until the person agrees with `weir runtime pin NAME --confirm`."""
+
+
+class RuntimePin(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person supplied or agreed to for one runtime."""
+
+    commit: str | None = None
+    """Of the upstream series that the recipe leaves open."""
+    hashes: dict[str, str] = {}
+    """Wheel file to sha256."""
+    confirmed: tuple[str, ...] = ()
+    """Names of `Unverified` marks."""
+
+
+class RuntimePins(msgspec.Struct, frozen=True, kw_only=True):
+    """`runtime-pins.json` in the Studio's folder."""
+
+    runtimes: dict[str, RuntimePin] = {}
+
+
+class RuntimeState(enum.StrEnum):
+    """Where a runtime stands on this machine."""
+
+    INSTALLED = "installed"
+    AVAILABLE = "available"
+    NOT_PINNED = "not-pinned"
+    """Its upstream series has no commit yet."""
+    UNVERIFIED = "unverified"
+    """A hash is missing, or a mark was not agreed to."""
+    DAMAGED = "damaged"
+    """Something is installed that cannot be used."""
+
+
+class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A runtime as a list shows it, with the verdict for this host."""
+
+    name: str
+    title: str
+    state: RuntimeState
+    runtime_id: str | None = None
+    """Digest of the installed runtime; None when none is installed."""
+    bytes: int | None = None
+    """On disk when installed, else about how much is to download."""
+    usable: bool
+    reasons: tuple[str, ...] = ()
+    """Why not, when not usable."""
+
+
+class RuntimeList(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir runtime list --json` prints."""
+
+    runtimes: tuple[RuntimeInfo, ...] = ()
+
+
+class PatchSeriesInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One patch set of a recipe."""
+
+    title: str
+    patches: int | None = None
+    """None: how many is known only once the series was fetched."""
+    repository: str | None = None
+    commit: str | None = None
+
+
+class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything `weir runtime show` tells about a runtime."""
+
+    info: RuntimeInfo
+    engine: str
+    engine_version: str
+    interpreter: str
+    """Which CPython, and of the installed runtime where it came from."""
+    installed_at: str | None = None
+    packages: int | None = None
+    download_bytes: int | None = None
+    disk_bytes: int | None = None
+    requirements: tuple[str, ...] = ()
+    """The facts that a host must meet, in words."""
+    warnings: tuple[str, ...] = ()
+    """What about this host is beyond what was tried."""
+    wheels: tuple[PackageWheel, ...] = ()
+    patches: tuple[PatchSeriesInfo, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    steps: tuple[BuildStep, ...] = ()
+    open: tuple[Unverified, ...] = ()
+    """Marks that were not agreed to."""
+    agreed: tuple[str, ...] = ()
+    """Names of marks that were."""
+    knobs: tuple[str, ...] = ()
+    """Names of the knobs that this engine has beside those of the stock one."""
+    notes: tuple[Note, ...] = ()
+
+
+class PinRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person supplies with `weir runtime pin`."""
+
+    commit: str | None = None
+    hashes: dict[str, str] = {}
+    confirm: tuple[str, ...] = ()
+    forget: bool = False
+    """Drop everything that was supplied before."""
+
+
+class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Install a runtime."""
+
+    consent: bool = False
+    """Yes to a large download."""
+
+
+class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Compare a runtime with the list of its files."""
+
+    full: bool = False
+    """Read every byte; otherwise a sample."""
+
+
+class RollbackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Use another installation that is kept."""
+
+    forward: bool = False
+    """Take the last step back."""
+
+
+class CollectRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Remove what nothing uses."""
+
+    dry_run: bool = False
+    """Only say what that would be."""

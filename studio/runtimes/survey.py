@@ -1,0 +1,189 @@
+"""Looks at the files of a runtime: what is there, whose it is, and the manifest that says so.
+
+Everything under `python/` and `lib/` counts; the records beside them are written by those whose
+they are.
+"""
+
+import base64
+import binascii
+import csv
+import hashlib
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from studio.domain.manifests import RuntimeRecipe
+from studio.host.hashing import Hashed, Wanted, hash_files
+from studio.host.paths import Paths
+from studio.runtimes import folder as folders
+from studio.runtimes import manifest as manifests
+from studio.runtimes import relocate
+from studio.runtimes.manifest import (
+    BYTECODE,
+    EXECUTABLE,
+    LINK,
+    LISTING,
+    NOTE,
+    PLACED,
+    SUSPECT,
+    VITAL,
+    Entry,
+    Manifest,
+)
+
+TREE = "python"
+LIBRARIES = "lib"
+"""Shared libraries that the system lacks (libraries.py)."""
+_NOTES = re.compile(r"python/\.lock|.*\.dist-info/(uv_cache\.json|direct_url\.json)")
+_VITAL = re.compile(
+    r"python/pyvenv\.cfg|python/bin/python[0-9.]*|.*\.dist-info/RECORD"
+    r"|.*/site-packages/[^/]+/__init__\.py|.*/site-packages/[^/]+\.(?:pth|py)|.*\.so(\.[0-9]+)*"
+)
+_RECORD = re.compile(r"(python/lib/[^/]+/site-packages)/([^/]+?)-([^-/]+)\.dist-info/RECORD")
+"""Of the installed distributions, and not of those that some carry inside."""
+
+
+class Seen(NamedTuple):
+    """A name in the tree: its size, and for a link what it points to."""
+
+    size: int
+    link: str | None
+
+
+class Owned(NamedTuple):
+    """What a distribution's RECORD says of a file; by default: nothing, it has no owner."""
+
+    owner: int = 0
+    sha256: bytes | None = None
+
+
+UNOWNED = Owned()
+
+
+def write_manifest(paths: Paths, recipe: RuntimeRecipe, identity: str) -> None:
+    """List every file of a finished runtime folder; the last step before `runtime.json`.
+
+    Raises: HostLacks (`disk-full`, `not-writable`).
+    """
+    root = folders.runtime_folder(paths, recipe.name, identity)
+    lock = folders.lock_file(paths, recipe)
+    listed = survey(root, identity)
+    if lock is not None:
+        listed = msgspec.structs.replace(listed, lock=lock.read_bytes())
+    manifests.write(root / manifests.MANIFEST_FILE, listed)
+
+
+def survey(root: Path, identity: str) -> Manifest:
+    """Return the manifest of the runtime folder `root` as it is now; reads every file."""
+    seen = {path: found for path, found in walk(root).items() if _is_text(path)}
+    owners, owned = ownership(root, seen)
+    files = [path for path, found in seen.items() if found.link is None]
+    wanted = [Wanted(f"{root}/{path}", seen[path].size) for path in files]
+    hashed = dict(zip(files, hash_files(wanted), strict=True))
+    entries: list[Entry] = []
+    for path, found in seen.items():
+        owner = owned.get(path, UNOWNED)
+        if found.link is not None:
+            entries.append(Entry(path, LINK | _vital(path), 0, 0, os.fsencode(found.link)))
+            continue
+        now = hashed[path]
+        if now is not None and now.sha256 is not None:
+            entries.append(entry(root, path, now, owner))
+    return Manifest(
+        runtime_id=identity, root=str(root), owners=tuple(owners), entries=tuple(entries)
+    )
+
+
+def entry(root: Path, path: str, now: Hashed, owned: Owned) -> Entry:
+    """Return what a manifest says of a file that was just read."""
+    assert now.sha256 is not None
+    flags = (EXECUTABLE if now.is_executable else 0) | _vital(path)
+    digest = now.sha256
+    if path.endswith(".pyc") and "/__pycache__/" in path:
+        flags |= BYTECODE
+    elif is_note(path):
+        flags |= NOTE
+    elif relocate.is_listing(path):
+        flags |= LISTING
+        digest = _sha256(relocate.listing((root / path).read_bytes()))
+    elif relocate.may_name_its_folder(path):
+        form = relocate.general((root / path).read_bytes(), root)
+        if form is not None:
+            flags |= PLACED
+            digest = _sha256(form)
+    is_plain = not flags & (BYTECODE | NOTE | LISTING | PLACED)
+    if is_plain and owned.sha256 not in (None, digest):
+        flags |= SUSPECT
+    return Entry(path, flags, now.size, now.mtime_ns, digest, owned.owner)
+
+
+def walk(root: Path, *, with_sizes: bool = True) -> dict[str, Seen]:
+    """Return every file and link of the runtime folder `root`, by its path in it.
+
+    Without sizes it asks nothing about each file, which takes half the time; they are 0 then.
+    """
+    seen: dict[str, Seen] = {}
+    left = [tree for tree in (TREE, LIBRARIES) if Path(root, tree).is_dir()]
+    while left:
+        inside = left.pop()
+        with os.scandir(f"{root}/{inside}") as found:
+            for item in found:
+                path = f"{inside}/{item.name}"
+                if item.is_symlink():
+                    seen[path] = Seen(0, str(Path(item.path).readlink()))
+                elif item.is_dir():
+                    left.append(path)
+                else:
+                    size = item.stat(follow_symlinks=False).st_size if with_sizes else 0
+                    seen[path] = Seen(size, None)
+    return seen
+
+
+def ownership(root: Path, seen: dict[str, Seen]) -> tuple[list[str], dict[str, Owned]]:
+    """Return the distributions in `root`, and for each of their files what they say of it."""
+    owners: list[str] = []
+    owned: dict[str, Owned] = {}
+    for record in sorted(filter(_RECORD.fullmatch, seen)):
+        named = _RECORD.fullmatch(record)
+        assert named is not None
+        site = named[1]
+        owners.append(f"{named[2]}=={named[3]}")
+        with (root / record).open(encoding="utf-8", errors="replace", newline="") as file:
+            for row in csv.reader(file):
+                path = posixpath.normpath(f"{site}/{row[0]}") if row else ""
+                if path in seen:
+                    digest = _recorded(row[1]) if len(row) > 1 else None
+                    owned[path] = Owned(len(owners), digest)
+    return owners, owned
+
+
+def is_note(path: str) -> bool:
+    """Tell whether a file is uv's own note, whose content does not matter."""
+    return _NOTES.fullmatch(path) is not None
+
+
+def _recorded(text: str) -> bytes | None:
+    kind, _equals, value = text.partition("=")
+    if kind != "sha256":
+        return None
+    try:
+        return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _vital(path: str) -> int:
+    return VITAL if _VITAL.fullmatch(path) else 0
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a name is valid UTF-8: no package has others, a manifest cannot hold them."""
+    return path.isascii() or os.fsencode(path).decode("utf-8", "replace") == path
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
