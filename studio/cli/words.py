@@ -362,6 +362,7 @@ LABEL_SERVICE = "Service"
 LABEL_HOME = "Folder"
 LABEL_CARDS = "Cards"
 LABEL_ERROR = "Error"
+LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 
 

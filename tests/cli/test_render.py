@@ -195,6 +195,20 @@ def test_status_of_a_serving_engine_reads_at_a_glance() -> None:
     ]
 
 
+def test_status_during_an_install_says_how_far_it_is() -> None:
+    """An install of minutes that says only `Preparing` looks stuck."""
+    installing = StageProgress(
+        stage=Stage.RUNTIME, state=StageState.RUNNING, title="vLLM", done=1 << 30, total=2 << 30,
+        unit="bytes", rate=50 << 20, note="Downloading torch",
+    )  # fmt: skip
+    status = msgspec.structs.replace(FakeService().status(), stages=(installing,))
+
+    text = render.status_text(status, STARTED_AT)
+
+    shown = "vLLM: 1.00 GiB of 2.00 GiB · 50.0 MiB/s · Downloading torch"
+    assert f"  Stage       {shown}" in text
+
+
 def test_status_of_a_failed_engine_names_the_error() -> None:
     """The reason belongs beside the state, with the code that a person can search for."""
     failed = EngineSnapshot(
