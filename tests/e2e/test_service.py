@@ -27,6 +27,8 @@ from tests.fakes.waiting import LIMIT_S, until
 from tests.fakes.weir import Weir, fake_weir
 
 QUESTION = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
+STORY = [{"role": "user", "content": "Tell me a story."}]
+"""Answered with many tokens; the question about France with eight."""
 
 
 def ask(base_url: str, key: str, **more: object) -> httpx.Response:
@@ -419,7 +421,7 @@ async def test_ticks_count_tokens_while_answers_are_written(weir: Weir) -> None:
     async with asyncio.timeout(LIMIT_S), httpx.AsyncClient(trust_env=False) as http:
         asked = http.post(
             f"{up.base_url}/chat/completions",
-            json={**QUESTION, "stream": True, "max_tokens": 200},
+            json={"messages": STORY, "stream": True, "max_tokens": 200},
             headers={"Authorization": f"Bearer {up.api_key}"},
             timeout=LIMIT_S,
         )

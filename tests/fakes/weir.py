@@ -44,6 +44,7 @@ class Weir:
             text=True,
             cwd=self.paths.home,
             start_new_session=True,
+            preexec_fn=_as_from_a_shell,
         )
         self.started.append(process)
         return process
@@ -96,6 +97,11 @@ class Weir:
         for process in self.started:
             process.kill()
             process.communicate()
+
+
+def _as_from_a_shell() -> None:
+    """Let the hang-up signal work, also where the tests themselves run under `nohup`."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def free_port() -> int:
