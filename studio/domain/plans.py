@@ -1,0 +1,119 @@
+"""What the planner says before anything is started: a verdict and the arithmetic behind it.
+
+Bytes and tokens are plain numbers. `error` fields are half-widths: the truth is expected within
+`value ± error`; 0 means arithmetic, None means that nobody knows.
+"""
+
+import enum
+
+import msgspec
+
+
+class PlanVerdict(enum.StrEnum):
+    """Whether a host can serve what was asked for."""
+
+    FITS = "fits"
+    FITS_IF = "fits-if"
+    """Only with the first of `reductions` that is named."""
+    DOES_NOT_FIT = "does-not-fit"
+    UNKNOWN = "unknown"
+    """Facts are missing; `reasons` says which."""
+
+
+class LedgerPlace(enum.StrEnum):
+    """Where bytes lie."""
+
+    CARD = "card"
+    MEMORY = "memory"
+    SHM = "shm"
+    DISK = "disk"
+
+
+class LedgerItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the ledger."""
+
+    name: str
+    """Stable, kebab-case: `weights`, `drafter`, `vision`, `activation-peak`, `graphs`,
+    `non-torch`, `margin`, `kv-pool`, `free`, …"""
+    title: str
+    place: LedgerPlace = LedgerPlace.CARD
+    gpu: int | None = None
+    """NVML index; None: every card alike, or no card."""
+    bytes: int | None = None
+    error_bytes: int | None = None
+    source: str
+    """Where the figure comes from, in words: a file, a measurement with its date, a formula."""
+
+
+class Reduction(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to give up, and what it costs and brings."""
+
+    knob: str
+    value: str
+    title: str
+    """In words: `Shorter context: 98,304 tokens`."""
+    pool_tokens: int | None = None
+    """The pool when this (and every earlier one) is done."""
+    max_model_len: int | None = None
+    resident_requests: float | None = None
+    costs: str
+    """What the user loses, in words, with a figure where one is known."""
+    is_enough: bool
+    """Whether the plan fits once this and every earlier one is done."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir plan --json` prints."""
+
+    schema_version: int = 1
+    preset: str | None = None
+    model: str
+    runtime: str | None = None
+    engine: str
+    """For example `vllm-0.31.0`."""
+    host: str
+    """In words: cards and system."""
+    gpus: tuple[int, ...] = ()
+    """NVML indices of the cards it would use."""
+    verdict: PlanVerdict
+    pool_tokens: int | None = None
+    pool_tokens_error: int | None = None
+    """0: exact."""
+    kv_bytes: int | None = None
+    """Per card."""
+    blocks: int | None = None
+    block_size: int | None = None
+    blocks_per_request: int | None = None
+    page_bytes: int | None = None
+    max_model_len: int | None = None
+    longest_context: int | None = None
+    """The largest `max_model_len` that the engine would accept with these bytes."""
+    seats: int | None = None
+    """Requests that are admitted at a time (`max_num_seqs`)."""
+    resident_requests: float | None = None
+    """Requests of full length whose KV cache is in the pool at a time."""
+    boot_cold_s: float | None = None
+    boot_warm_s: float | None = None
+    download_bytes: int | None = None
+    ledger: tuple[LedgerItem, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """Why it does not fit, or is not known."""
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    """What was taken for granted, and how sure that is."""
+
+
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Ask for a plan: of a preset, or of a model folder on an engine."""
+
+    preset: str | None = None
+    model: str | None = None
+    """A model's folder, or the path of its `config.json`."""
+    drafter: str | None = None
+    engine: str | None = None
+    """With `model`: `vllm-0.26.0`, or the name of a runtime."""
+    overrides: dict[str, str] = {}
+    gpus: tuple[int, ...] | None = None
+    host: str | None = None
+    """A host file of `presets/hosts` by its id; None: this machine."""
