@@ -45,6 +45,38 @@ class LedgerItem(msgspec.Struct, frozen=True, kw_only=True):
     """Where the figure comes from, in words: a file, a measurement with its date, a formula."""
 
 
+class HeadroomOutcome(enum.StrEnum):
+    """What became of an engine that was left so much of its card."""
+
+    RUNS = "runs"
+    DIES = "dies"
+    SPILLS = "spills"
+    """It runs, but bytes go where they make it several times slower, and no log says so."""
+
+
+class HeadroomRung(msgspec.Struct, frozen=True, kw_only=True):
+    """One observed engine: what was left of its card after the boot, and how it went on."""
+
+    bytes: int
+    outcome: HeadroomOutcome
+    case: str
+    """Card, profile and load, in words."""
+    source: str
+
+
+class PlannedCard(msgspec.Struct, frozen=True, kw_only=True):
+    """One card that the plan would use."""
+
+    index: int
+    name: str
+    uuid: str | None = None
+    total_bytes: int | None = None
+    free_bytes: int | None = None
+    """Now, other programs counted."""
+    line_bytes: int | None = None
+    """What may be used before bytes spill (WSL2, Windows); None: no such line, or not known."""
+
+
 class Reduction(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to give up, and what it costs and brings."""
 
@@ -58,6 +90,7 @@ class Reduction(msgspec.Struct, frozen=True, kw_only=True):
     resident_requests: float | None = None
     costs: str
     """What the user loses, in words, with a figure where one is known."""
+    seats: int | None = None
     is_enough: bool
     """Whether the plan fits once this and every earlier one is done."""
 
@@ -67,7 +100,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: int = 1
     preset: str | None = None
+    title: str | None = None
+    """The preset's, in the user's words."""
     model: str
+    drafter: str | None = None
     runtime: str | None = None
     engine: str
     """For example `vllm-0.31.0`."""
@@ -75,6 +111,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """In words: cards and system."""
     gpus: tuple[int, ...] = ()
     """NVML indices of the cards it would use."""
+    cards: tuple[PlannedCard, ...] = ()
+    is_replay: bool = False
+    """Whether `host` is a captured machine and not this one."""
     verdict: PlanVerdict
     pool_tokens: int | None = None
     pool_tokens_error: int | None = None
@@ -92,9 +131,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Requests that are admitted at a time (`max_num_seqs`)."""
     resident_requests: float | None = None
     """Requests of full length whose KV cache is in the pool at a time."""
+    headroom_bytes: int | None = None
+    """What is left on the fullest card when the engine runs."""
+    headroom_error_bytes: int | None = None
+    headroom: tuple[HeadroomRung, ...] = ()
+    """Observed engines of this kind, most room first."""
     boot_cold_s: float | None = None
+    """The first boot after an install or a changed setting: kernels are compiled."""
     boot_warm_s: float | None = None
+    boot_source: str | None = None
     download_bytes: int | None = None
+    download_s: float | None = None
+    disk_bytes: int | None = None
+    """Of runtime and model together, once they are here."""
     ledger: tuple[LedgerItem, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -116,4 +165,8 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     overrides: dict[str, str] = {}
     gpus: tuple[int, ...] | None = None
     host: str | None = None
-    """A host file of `presets/hosts` by its id; None: this machine."""
+    """A captured host, by its id or its file; None: this machine."""
+    allow_spill: bool = False
+    """Plan across the line of dedicated memory all the same (WSL2, Windows)."""
+    download_bytes_per_s: float | None = None
+    """The line's speed, where the person knows it better than the last download."""

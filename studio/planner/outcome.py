@@ -1,0 +1,88 @@
+"""What one set of settings comes to on one host: its ledger, its pool, and what it falls short of.
+
+Pure records that verdict.py judges and reductions.py searches through.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from studio.domain.manifests import KnobValue
+from studio.domain.plans import LedgerItem
+
+
+class Lack(enum.StrEnum):
+    """What there is too little of."""
+
+    POOL = "pool"
+    """The pool cannot hold one request of full length."""
+    CARD = "card"
+    """The card is too small for the sum of the ledger."""
+    FREE = "free"
+    """Other programs hold what the engine wants at its start."""
+    LINE = "line"
+    """Bytes would spill over the line of dedicated memory (WSL2, Windows)."""
+    MEMORY = "memory"
+    SHM = "shm"
+    DISK = "disk"
+    RULE = "rule"
+    """No amount of anything helps: a rule of the engine or of the model."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """One reason why it does not fit."""
+
+    lack: Lack
+    amount: float
+    """How much is missing, in bytes (pool: in tokens); only compared with itself."""
+    sentence: str
+    is_certain: bool = True
+    """Whether it is beyond the error bar of the forecast; what is not, is only warned of."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One set of settings, worked out. None is what nobody knows."""
+
+    settings: Mapping[str, KnobValue]
+    """vLLM's argument names with underscores."""
+    ledger: tuple[LedgerItem, ...] = ()
+    kv_bytes: int | None = None
+    pool_tokens: int | None = None
+    pool_tokens_error: int | None = None
+    blocks: int | None = None
+    block_size: int | None = None
+    blocks_per_request: int | None = None
+    page_bytes: int | None = None
+    max_model_len: int | None = None
+    longest_context: int | None = None
+    seats: int | None = None
+    headroom_bytes: int | None = None
+    headroom_error_bytes: int | None = None
+    shortfalls: tuple[Shortfall, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Facts without which there is no verdict, in words."""
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def certain(self) -> tuple[Shortfall, ...]:
+        """What keeps it from fitting."""
+        return tuple(one for one in self.shortfalls if one.is_certain)
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is known to be in the way."""
+        return not self.certain
+
+    @property
+    def resident_requests(self) -> float | None:
+        """Requests of full length that the pool holds at a time, as the engine prints it."""
+        if self.pool_tokens is None or not self.max_model_len:
+            return None
+        return self.pool_tokens / self.max_model_len
+
+    def missing(self, lack: Lack) -> float:
+        """Return how much of one thing is missing; 0 when enough is there."""
+        return sum(one.amount for one in self.certain if one.lack is lack)
