@@ -1,7 +1,7 @@
 """What this machine's own boots were seen to hold, and what that says of the next one. Pure.
 
 A boot is kept for each runtime id, preset and set of cards. The next forecast of the same settings
-is what was seen; of other settings, what was seen and then moved by what the change itself comes to.
+is what was seen; of other settings, what was seen, moved by what the change itself comes to.
 """
 
 from collections.abc import Mapping, Sequence

@@ -152,14 +152,12 @@ def _shm_lacking(needed: int, host: HostSnapshot) -> Iterator[Shortfall]:
         yield Shortfall(
             lack=Lack.SHM,
             amount=needed - there,
-            sentence=f"The CPU tier needs {bytes_text(needed)} of /dev/shm; it has "
+            sentence=f"The CPU tier needs {bytes_text(needed)} of `/dev/shm`; it has "
             f"{bytes_text(there)}. A container gets more with `--ipc=host` or `--shm-size`.",
         )
 
 
-def _warnings(
-    needed: int, settings: Mapping[str, KnobValue], host: HostSnapshot
-) -> Iterator[str]:
+def _warnings(needed: int, settings: Mapping[str, KnobValue], host: HostSnapshot) -> Iterator[str]:
     free = host.memory_free_bytes
     total = host.available_memory_bytes
     if free is not None and total is not None and free < needed <= total:
@@ -171,7 +169,7 @@ def _warnings(
     small = host.shm_bytes is not None and host.shm_bytes <= CONTAINER_SHM_BYTES
     if small and isinstance(ranks, int) and ranks > 1:
         yield (
-            f"/dev/shm has {bytes_text(host.shm_bytes)}, too little for several workers to talk: "
+            f"`/dev/shm` has {bytes_text(host.shm_bytes)}, too little for several workers to talk: "
             "start the container with `--ipc=host` or a larger `--shm-size`."
         )
     tier = kv_tier_bytes(settings)

@@ -1,0 +1,134 @@
+"""The sentences of `weir plan`, and nothing else."""
+
+COMMAND = "Say what fits this machine, and how many tokens the engine will print."
+HELP_PRESET = "preset to plan (default: the one that serves or served last)"
+HELP_MODEL = "plan any model instead: its folder, or its config.json"
+HELP_DRAFTER = "with --model: the folder of a draft model"
+HELP_ENGINE = "with --model: the engine, `vllm-0.32.0`, or the name of a runtime"
+HELP_HOST = "plan for a captured machine: its id, or its file"
+HELP_ALLOW_SPILL = "cross the line of dedicated memory all the same (WSL2, Windows)"
+HELP_RATE = "speed of your line in MB/s, for the time a download takes"
+HELP_JSON = "print the plan as one JSON document"
+
+FITS = "fits"
+UNNAMED = "The model"
+LEDGER_CARD = "On the card"
+LEDGER_CARDS = "On each of {count} cards"
+LEDGER_HOST = "Of the machine"
+HEADINGS = ("", "SIZE", "+/-", "FROM")
+HEADING_REDUCTIONS_ENOUGH = "It fits when you give up, in this order:"
+HEADING_REDUCTIONS_NOT = "What could be given up; it is not enough:"
+HEADING_REASONS = "Why"
+HEADING_UNKNOWN = "What is not known"
+HEADING_WARNINGS = "Look at this"
+HEADING_ASSUMPTIONS = "Taken for granted"
+HEADING_HEADROOM = "What was left of a card, and what became of the engine"
+HEADROOM_HERE = "here"
+OUTCOMES = {"runs": "runs", "dies": "died", "spills": "spilled"}
+
+LABEL_MODEL = "Model"
+LABEL_DRAFTER = "Drafter"
+LABEL_RUNTIME = "Runtime"
+LABEL_HOST = "Host"
+LABEL_CARDS = "Cards"
+LABEL_POOL = "Pool"
+LABEL_CONTEXT = "Context"
+LABEL_SEATS = "Seats"
+LABEL_HEADROOM = "Left over"
+LABEL_DOWNLOAD = "Download"
+LABEL_DISK = "Disk"
+LABEL_BOOT = "Boot"
+
+EXACT = "exact"
+NOTHING_TO_DOWNLOAD = "nothing, all is here"
+RATE_UNKNOWN = "how long is not known yet"
+REPLAY = "a captured machine, not this one"
+NO_ITEMS = "Nothing is known of what it takes."
+
+
+def fits(name: str, pool: str | None) -> str:
+    """Return the verdict for what fits."""
+    return f"{name} fits: {pool}." if pool else f"{name} fits."
+
+
+def fits_if(name: str, titles: list[str]) -> str:
+    """Return the verdict for what fits with reductions."""
+    first = titles[0][:1].lower() + titles[0][1:]
+    more = len(titles) - 1
+    rest = "" if not more else f", and {more} more thing{'s' if more > 1 else ''} below"
+    return f"{name} fits if you give something up: {first}{rest}."
+
+
+def fits_not(name: str, reason: str | None) -> str:
+    """Return the verdict for what does not fit."""
+    return f"{name} does not fit: {reason}" if reason else f"{name} does not fit."
+
+
+def not_known(name: str, reason: str | None, pool: str | None) -> str:
+    """Return the verdict where facts are missing."""
+    head = f"Whether {name} fits is not known"
+    head += f": {reason}" if reason else "."
+    return f"{head} The arithmetic: {pool}." if pool else head
+
+
+def pool_words(tokens: str, error: str | None, resident: str | None, context: str | None) -> str:
+    """Return the pool in words: its size, how sure that is, and what it means."""
+    text = f"the pool holds {tokens}"
+    text += f" ({error})" if error else ""
+    if resident and context:
+        text += f", {resident} requests of {context} at a time"
+    return text
+
+
+def error_words(tokens: str) -> str:
+    """Return an error bar."""
+    return f"give or take {tokens}"
+
+
+def block_words(blocks: str, size: str, each: str) -> str:
+    """Return how the pool is cut."""
+    return f"{blocks} blocks of {size}; one request of full length takes {each}"
+
+
+def context_words(now: str, longest: str | None) -> str:
+    """Return the context and how far it could go."""
+    return f"{now}; up to {longest} would start" if longest else now
+
+
+def seats_words(seats: str, resident: str | None) -> str:
+    """Return admitted seats beside resident requests."""
+    if resident is None:
+        return f"{seats} admitted"
+    return f"{seats} admitted; {resident} of full length are in the pool at a time"
+
+
+def boot_words(cold: str | None, warm: str | None, source: str | None) -> str:
+    """Return how long a boot takes."""
+    pieces = [f"first {cold}" if cold else "", f"later ones {warm}" if warm else ""]
+    text = ", ".join(piece for piece in pieces if piece)
+    return f"{text} ({source})" if source else text
+
+
+def download_words(size: str, duration: str | None) -> str:
+    """Return a download and its time."""
+    return f"{size}, about {duration}" if duration else f"{size}; {RATE_UNKNOWN}"
+
+
+def try_words(command: str) -> str:
+    """Return the command that applies all reductions."""
+    return f"All of it: `{command}`"
+
+
+def not_a_rate(text: str) -> str:
+    """Return what is wrong with a speed."""
+    return f"expected a number of MB/s above 0, found `{text}`"
+
+
+def preset_and_model() -> tuple[str, str]:
+    """Return error and hint for both at once."""
+    return "A preset and `--model` exclude each other.", "Leave one of them out."
+
+
+def needs_model(option: str) -> tuple[str, str]:
+    """Return error and hint for an option of `--model` without it."""
+    return f"`{option}` goes with `--model` only.", "A preset names its own."
