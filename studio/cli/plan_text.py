@@ -239,7 +239,7 @@ def _shares(sizes: Sequence[int], cells: int) -> list[int]:
 
 
 def _host_part(plan: Plan, width: int) -> str:
-    names = {LedgerPlace.MEMORY: "memory", LedgerPlace.SHM: "shared memory", LedgerPlace.DISK: "disk"}
+    names = {LedgerPlace.MEMORY: "memory", LedgerPlace.SHM: "shm", LedgerPlace.DISK: "disk"}
     rows: list[Sequence[str]] = []
     for place, name in names.items():
         for item in plan.ledger:

@@ -1,0 +1,27 @@
+"""What an engine has for its KV cache, and what lies beside it.
+
+Bytes that are pinned are what they are; otherwise they are what memory.py makes of the card, or
+what this machine's own boot of the same settings was seen to leave (calibration.py).
+"""
+
+import dataclasses
+
+from studio.domain.plans import LedgerItem
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """One forecast of one card's memory. None is what nobody knows."""
+
+    items: tuple[LedgerItem, ...] = ()
+    """All but the KV pool."""
+    kv_bytes: int | None = None
+    kv_error_bytes: int | None = None
+    """0: pinned."""
+    kv_source: str = ""
+    error_bytes: int | None = None
+    """Half-width of the sum of items and pool."""
+    geometry_error: float = 0.0
+    """Share by which the pool may be off because the model is known in part only."""
+    unknown: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()

@@ -1,0 +1,247 @@
+"""One set of settings on one set of cards, worked out: ledger, pool, what is missing. Pure.
+
+The order is the engine's: the start is allowed or refused by what is free, the weights go in, the
+profiler leaves the KV bytes (or they are pinned), the pool is cut from them.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from studio.domain.errors import BadInput
+from studio.domain.geometry import ModelGeometry
+from studio.domain.hardware import Gpu
+from studio.domain.manifests import KnobValue
+from studio.domain.plans import LedgerItem, LedgerPlace
+from studio.domain.units import bytes_text, tokens_text
+from studio.planner import card_ledger, needs
+from studio.planner import cards as card_rules
+from studio.planner.budget import Budget
+from studio.planner.card_ledger import Ground
+from studio.planner.engine import Device, Engine
+from studio.planner.needs import Demands
+from studio.planner.outcome import Lack, Outcome, Shortfall
+from studio.planner.pool import Pool, pool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is planned, and where: all that no setting changes."""
+
+    engine: Engine
+    ground: Ground
+    target: ModelGeometry | None
+    drafter: ModelGeometry | None = None
+    demands: Demands = dataclasses.field(default_factory=Demands)
+    asked_for: frozenset[str] = frozenset()
+    """Settings that the person gave."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One set of settings, and the cards that they are for."""
+
+    settings: Mapping[str, KnobValue]
+    cards: tuple[Gpu, ...] = ()
+    budget: Budget
+    shortfalls: tuple[Shortfall, ...] = ()
+    """Already known: a runtime that does not run here, a refusal of the preset."""
+    warnings: tuple[str, ...] = ()
+
+
+def work_out(subject: Subject, attempt: Attempt) -> Outcome:
+    """Return what `attempt` comes to."""
+    settings, budget = attempt.settings, attempt.budget
+    is_cpu = subject.engine.device is Device.CPU
+    made, faults = _pool(subject, settings, budget)
+    split, notes = _split(subject, settings)
+    items = _items(budget, made, in_memory=is_cpu)
+    on_host = items if is_cpu else ()
+    host = needs.of(subject.demands, settings, subject.ground.host, in_memory=on_host)
+    ledger, headroom, lacks = _cards(subject, attempt, () if is_cpu else items)
+    return Outcome(
+        settings=settings,
+        ledger=(*ledger, *host.items),
+        kv_bytes=budget.kv_bytes,
+        pool_tokens=made.tokens if made else None,
+        pool_tokens_error=_pool_error(subject, settings, budget, made),
+        blocks=made.blocks if made else None,
+        block_size=made.block_size if made else None,
+        blocks_per_request=made.blocks_per_request if made else None,
+        page_bytes=made.page_bytes if made else None,
+        max_model_len=made.max_model_len if made else whole(settings, "max_model_len"),
+        longest_context=made.longest_context if made else None,
+        seats=whole(settings, "max_num_seqs"),
+        headroom_bytes=headroom,
+        headroom_error_bytes=budget.error_bytes if headroom is not None else None,
+        shortfalls=(*attempt.shortfalls, *split, *faults, *lacks, *host.shortfalls),
+        unknown=tuple(_unknown(subject, attempt)),
+        warnings=(*attempt.warnings, *notes, *host.warnings),
+        assumptions=tuple(_assumptions(subject, budget, made)),
+    )
+
+
+def whole(settings: Mapping[str, KnobValue], name: str) -> int | None:
+    """Return a setting that is a whole number, else None."""
+    value = settings.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _split(
+    subject: Subject, settings: Mapping[str, KnobValue]
+) -> tuple[tuple[Shortfall, ...], tuple[str, ...]]:
+    ranks = whole(settings, "tensor_parallel_size") or 1
+    if subject.target is None:
+        return (), ()
+    is_asked_for = "tensor_parallel_size" in subject.asked_for
+    return card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+
+
+def _cards(
+    subject: Subject, attempt: Attempt, items: tuple[LedgerItem, ...]
+) -> tuple[list[LedgerItem], int | None, list[Shortfall]]:
+    ground, error = subject.ground, attempt.budget.error_bytes
+    if not items:
+        return [], None, []
+    used = _used(items)
+    lacks: list[Shortfall] = []
+    for card in attempt.cards:
+        lacks += card_ledger.shortfalls(ground, card, attempt.settings, used, error)
+    ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, used)
+    return ledger, headroom, lacks
+
+
+def _unknown(subject: Subject, attempt: Attempt) -> Iterator[str]:
+    if subject.target is None:
+        yield "The shape of the model is not known: its config.json is not here."
+    yield from attempt.budget.unknown
+    is_cpu = subject.engine.device is Device.CPU
+    if not is_cpu and not attempt.cards and not attempt.shortfalls:
+        yield subject.ground.host.gpu_note or "No card is known to plan for."
+
+
+def _assumptions(subject: Subject, budget: Budget, made: Pool | None) -> Iterator[str]:
+    said = [
+        *([subject.engine.doubt] if subject.engine.doubt else ()),
+        *(subject.target.assumptions if subject.target else ()),
+        *(subject.drafter.assumptions if subject.drafter else ()),
+        *budget.assumptions,
+        *(made.assumptions if made else ()),
+    ]
+    yield from dict.fromkeys(said)
+
+
+# The pool
+
+
+def _pool(
+    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget
+) -> tuple[Pool | None, list[Shortfall]]:
+    if subject.target is None or budget.kv_bytes is None:
+        return None, []
+    if budget.kv_bytes <= 0:
+        missing = bytes_text(-budget.kv_bytes)
+        sentence = (
+            f"Nothing is left for the KV cache: {missing} are missing before its first block."
+        )
+        return None, [_nothing_left(budget.kv_bytes, budget, sentence)]
+    try:
+        made = pool(subject.target, subject.drafter, settings, subject.engine, budget.kv_bytes)
+    except BadInput as error:
+        return None, [Shortfall(lack=Lack.RULE, amount=1, sentence=error.message)]
+    if made.refusal is None:
+        return made, []
+    return made, [_refused(subject, settings, budget, made)]
+
+
+def _nothing_left(kv_bytes: int, budget: Budget, sentence: str) -> Shortfall:
+    return Shortfall(
+        lack=Lack.CARD,
+        amount=max(1, -kv_bytes),
+        sentence=sentence,
+        is_certain=kv_bytes + (budget.kv_error_bytes or 0) <= 0,
+    )
+
+
+def _refused(
+    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget, made: Pool
+) -> Shortfall:
+    """Return that the engine would not start with this pool; sure unless the error says else."""
+    is_certain = True
+    if budget.kv_error_bytes and subject.target is not None:
+        most = budget.kv_bytes or 0
+        most += budget.kv_error_bytes
+        best = pool(subject.target, subject.drafter, settings, subject.engine, most)
+        is_certain = best.refusal is not None
+    return Shortfall(
+        lack=Lack.POOL,
+        amount=max(1, made.blocks_per_request - made.blocks),
+        sentence=_pool_sentence(made),
+        is_certain=is_certain,
+    )
+
+
+def _pool_sentence(made: Pool) -> str:
+    missing = made.blocks_per_request - made.blocks
+    if missing <= 0 and made.refusal:
+        return made.refusal
+    longest = (
+        f"the longest that would start is {tokens_text(made.longest_context)}"
+        if made.longest_context > 0
+        else "no request of any length would start"
+    )
+    return (
+        f"One request of {tokens_text(made.max_model_len)} takes {made.blocks_per_request:,} "
+        f"blocks ({bytes_text(made.request_bytes)}); the pool has {made.blocks:,} "
+        f"({bytes_text(made.kv_bytes)}); {longest}."
+    )
+
+
+def _pool_error(
+    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget, made: Pool | None
+) -> int | None:
+    """Return the half-width of the pool in tokens: 0 when it is arithmetic, None when unknown."""
+    if made is None or subject.target is None or budget.kv_error_bytes is None:
+        return None
+    if budget.kv_error_bytes == 0:
+        return 0 if made.is_exact else _share_of(made.tokens, budget.geometry_error)
+    sides = []
+    for kv_bytes in (made.kv_bytes - budget.kv_error_bytes, made.kv_bytes + budget.kv_error_bytes):
+        if kv_bytes > 0:
+            side = pool(subject.target, subject.drafter, settings, subject.engine, kv_bytes)
+            sides.append(abs(side.tokens - made.tokens))
+    error = max(sides, default=made.tokens)
+    return error if made.is_exact else error + _share_of(made.tokens, budget.geometry_error)
+
+
+def _share_of(tokens: int, share: float) -> int:
+    return max(1, round(tokens * share))
+
+
+# The ledger
+
+
+def _items(budget: Budget, made: Pool | None, *, in_memory: bool) -> tuple[LedgerItem, ...]:
+    place = LedgerPlace.MEMORY if in_memory else LedgerPlace.CARD
+    kv_bytes = budget.kv_bytes
+    pool_item = LedgerItem(
+        name="kv-pool",
+        title="KV pool",
+        place=place,
+        bytes=kv_bytes,
+        error_bytes=budget.kv_error_bytes,
+        source=budget.kv_source
+        + (f"; {made.blocks:,} blocks of {bytes_text(made.bytes_per_block)}" if made else ""),
+    )
+    return (*(_placed(item, place) for item in budget.items), pool_item)
+
+
+def _placed(item: LedgerItem, place: LedgerPlace) -> LedgerItem:
+    return msgspec.structs.replace(item, place=place)
+
+
+def _used(items: tuple[LedgerItem, ...]) -> int | None:
+    """Return the sum of the items; None when one is not known."""
+    sizes = [item.bytes for item in items]
+    return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)
