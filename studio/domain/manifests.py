@@ -1,15 +1,19 @@
 """The document types behind `presets/` and `runtimes/`: what a file may say.
 
 Unknown keys are refused, so a misspelt key is an error that names its place. Files say what, never
-how: no conditions, no expressions. Placeholders in commands and environments are `{python}`,
-`{runtime}`, `{model}`, `{socket}`, `{sockets}` (its folder), `{cache}`; an unknown one is an error
-(serving/command.py).
+how: no expressions, and no conditions but those of `studio.domain.rules`. Placeholders in a recipe's
+command and environment are `{python}`, `{runtime}`, `{model}`, `{drafter}`, `{socket}`, `{sockets}`
+(its folder), `{cache}` (serving/command.py); those of presets are `{model}`, `{drafter}`, `{cache}`
+and the names of settings (presets/resolve.py). An unknown one is an error.
 """
 
 import enum
+from typing import Any
 
 import msgspec
 
+from studio.domain.geometry import ModelGeometry
+from studio.domain.rules import Advice, Condition, Derived, Gap, Rule
 from studio.domain.runtimes import BuildStep, Note, PackageWheel, Tool, Unverified
 
 KnobValue = bool | int | float | str
@@ -31,8 +35,8 @@ class KnobKind(enum.StrEnum):
 class Knob(Document, frozen=True, kw_only=True):
     """One setting a person may change with `--set name=value`.
 
-    The name is vLLM's argument with underscores. `environment` names the variable that carries the
-    value for knobs which vLLM reads from the environment instead of its arguments.
+    The name is vLLM's argument with underscores, which is then what carries the value, unless one of
+    `environment`, `flag`, `within` or `internal` says otherwise.
     """
 
     kind: KnobKind
@@ -42,7 +46,16 @@ class Knob(Document, frozen=True, kw_only=True):
     maximum: float | None = None
     choices: tuple[str, ...] = ()
     unit: str | None = None
+    words: dict[str, str] = {}
+    """Words that may stand for a value, to what the engine is given: `dense = "None"`."""
     environment: str | None = None
+    """The variable that carries the value."""
+    flag: str | None = None
+    """The argument that carries it, where that has another name: `kv-offloading-size`."""
+    within: str | None = None
+    """The structured argument that carries it, and its key: `compilation_config.cudagraph_mode`."""
+    internal: bool = False
+    """Carried by nothing: the preset's rules say what follows from it."""
 
 
 class WheelSource(Document, frozen=True, kw_only=True):
@@ -66,8 +79,32 @@ class Prepare(Document, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
 
 
+class PreparationStep(Document, frozen=True, kw_only=True):
+    """One change to published weights before they can be served, in words."""
+
+    name: str
+    what: str
+    effect: str | None = None
+    """What it brings, with its figure where one is known."""
+    optional: bool = False
+
+
+class ModelSource(Document, frozen=True, kw_only=True):
+    """A repository of model files."""
+
+    repository: str
+    """`owner/name`."""
+    hub: str = "Hugging Face"
+    revision: str | None = None
+    """40 hex digits; None: no source names one."""
+    revision_source: str | None = None
+    download_bytes: int | None = None
+    files: tuple[str, ...] = ()
+    """Which of its files; empty: all."""
+
+
 class ModelSpec(Document, frozen=True, kw_only=True):
-    """The model a preset serves, and where it comes from."""
+    """A model (a target or a drafter), and where it comes from: `presets/models/<id>.toml`."""
 
     id: str
     """Folder name under the models folder."""
@@ -78,8 +115,26 @@ class ModelSpec(Document, frozen=True, kw_only=True):
     disk_bytes: int
     files: tuple[str, ...]
     """Files that the finished folder must hold."""
+    sources: tuple[ModelSource, ...] = ()
+    """Repositories that it is put together from, in order: files of a later one win."""
+    sizes: dict[str, int] = {}
+    """File to bytes, where a source gives them."""
+    digests: dict[str, str] = {}
+    """File to sha256, where a source gives it."""
+    geometry: ModelGeometry | None = None
     wheel: WheelSource | None = None
     prepare: Prepare | None = None
+    preparation: tuple[PreparationStep, ...] = ()
+    unverified: tuple[Gap, ...] = ()
+
+
+class CardShape(Document, frozen=True, kw_only=True):
+    """One set of cards that a preset runs on."""
+
+    count: int
+    vram_bytes_each: int | None = None
+    when: Condition = Condition()
+    """Facts of the host (`wsl`) under which it is offered; others are not asked."""
 
 
 class PresetNeeds(Document, frozen=True, kw_only=True):
@@ -87,21 +142,75 @@ class PresetNeeds(Document, frozen=True, kw_only=True):
 
     gpus: int = 0
     vram_bytes_each: int | None = None
+    shapes: tuple[CardShape, ...] = ()
+    """Instead of the two above: sets of cards, best first; the first that the host has is used."""
     min_compute_capability: str | None = None
+    max_compute_capability: str | None = None
     memory_bytes: int | None = None
+    memory_note: str | None = None
+    """What the memory is for."""
 
 
 class Expected(Document, frozen=True, kw_only=True):
     """Published figures with their source; shown, never computed with."""
 
+    card: str | None = None
+    pin: str | None = None
+    """Which engine: `vLLM 0.31.0`."""
+    date: str | None = None
+    case: str | None = None
+    """Under which settings, where they are not the preset's own."""
     pool_tokens: int | None = None
     decode_tokens_per_s: float | None = None
+    total_tokens_per_s: float | None = None
+    """Of all running requests together."""
+    prefill_tokens_per_s: float | None = None
+    first_token_s: float | None = None
     boot_s: float | None = None
+    """Cold, where `boot_warm_s` is given too."""
+    boot_warm_s: float | None = None
+    note: str | None = None
     source: str
 
 
-class Preset(Document, frozen=True, kw_only=True):
-    """What to serve."""
+class Origin(Document, frozen=True, kw_only=True):
+    """What a preset of the person's own was made from; the copy lies beside, by its digest."""
+
+    id: str
+    digest: str
+    """sha256 of the copy."""
+    program: str | None = None
+    """Version of the Studio that made it."""
+
+
+class PresetBody(Document, frozen=True, kw_only=True):
+    """What presets and the parts that they share may both say."""
+
+    environment: dict[str, str] = {}
+    fixed: dict[str, KnobValue] = {}
+    """Engine arguments that are no knobs, by name; `true` is a switch."""
+    structured: dict[str, dict[str, Any]] = {}
+    """Engine arguments whose value is JSON."""
+    knobs: dict[str, Knob] = {}
+    quantities: dict[str, int] = {}
+    """Numbers that tests and sentences may name."""
+    derived: dict[str, Derived] = {}
+    rules: tuple[Rule, ...] = ()
+    refusals: tuple[Advice, ...] = ()
+    warnings: tuple[Advice, ...] = ()
+    unverified: tuple[Gap, ...] = ()
+    badges: tuple[str, ...] = ()
+
+
+class PresetPart(PresetBody, frozen=True, kw_only=True):
+    """`presets/parts/<id>.toml`: what several presets share."""
+
+    schema_version: int
+    title: str
+
+
+class PresetHead(PresetBody, frozen=True, kw_only=True):
+    """What a preset says as its file does and as it is used alike."""
 
     schema_version: int
     id: str
@@ -111,18 +220,49 @@ class Preset(Document, frozen=True, kw_only=True):
     """The same for the expert."""
     summary: str
     runtime: str
+    other_runtimes: tuple[str, ...] = ()
+    """Runtimes that may serve it too: `--set runtime=NAME`."""
     served_name: str
     rank: int = 0
     """Among presets that fit, the highest rank is proposed."""
     needs: PresetNeeds = PresetNeeds()
-    model: ModelSpec
-    knobs: dict[str, Knob] = {}
     arguments: tuple[str, ...] = ()
-    """Fixed engine arguments that are no knobs."""
-    environment: dict[str, str] = {}
+    """Further engine arguments, as they are typed."""
     ready_within_s: float = 900.0
     drain_s: float = 20.0
-    expected: Expected | None = None
+    expected: tuple[Expected, ...] = ()
+    origin: Origin | None = None
+
+
+class PresetFile(PresetHead, frozen=True, kw_only=True):
+    """`presets/<id>.toml`: a preset as it is written."""
+
+    uses: tuple[str, ...] = ()
+    """Parts, in order; what a later one or the preset itself says wins."""
+    values: dict[str, KnobValue] = {}
+    """Defaults of knobs that a part defines."""
+    model: str | ModelSpec
+    """Id of a file in `presets/models`, or all that such a file says."""
+    drafter: str | ModelSpec | None = None
+
+
+class Preset(PresetHead, frozen=True, kw_only=True):
+    """What to serve: a preset with its parts and models put in."""
+
+    model: ModelSpec
+    drafter: ModelSpec | None = None
+    is_own: bool = False
+    """It lies in the person's own folder."""
+
+    @property
+    def runtimes(self) -> tuple[str, ...]:
+        """Return every runtime that may serve it, the preferred one first."""
+        return (self.runtime, *self.other_runtimes)
+
+    @property
+    def models(self) -> tuple[ModelSpec, ...]:
+        """Return every model that must be here before it is served."""
+        return (self.model,) if self.drafter is None else (self.model, self.drafter)
 
 
 class Archive(Document, frozen=True, kw_only=True):

@@ -1,8 +1,56 @@
 """Which presets suit a host: facts against facts, reasons in words. Pure."""
 
-from studio.domain.hardware import Gpu, HostSnapshot
+import dataclasses
+from collections.abc import Mapping
+
+from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset, RuntimeRecipe
+from studio.domain.rules import Facts, Resolved
 from studio.domain.units import bytes_text
+from studio.presets import cards, knobs, resolve
+
+RUNTIME = "runtime"
+"""The knob that chooses among the runtimes of a preset."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """What a preset would be on a host, and why it cannot be served there."""
+
+    facts: Facts | None = None
+    resolved: Resolved | None = None
+    reasons: tuple[str, ...] = ()
+    """About the host. Refusals stand in `resolved`."""
+
+
+def runtime_of(preset: Preset, overrides: Mapping[str, str]) -> str:
+    """Return the name of the runtime that serves `preset`."""
+    return overrides.get(RUNTIME, preset.runtime)
+
+
+def fit(
+    preset: Preset,
+    recipe: RuntimeRecipe | None,
+    host: HostSnapshot,
+    gpus: tuple[int, ...] | None = None,
+    overrides: Mapping[str, str] | None = None,
+) -> Fit:
+    """Return what `preset` would be on `host`.
+
+    `gpus` restricts the cards by NVML index. An unknown fact never counts against a host; where a
+    host has not enough cards, the values are those for the fewest that would do.
+    Raises: BadInput (`knob-unknown`, `knob-value`).
+    """
+    typed = dict(overrides or {})
+    values = knobs.read_overrides(preset, typed)
+    if recipe is None:
+        name = runtime_of(preset, typed)
+        return Fit(reasons=(f"Its runtime `{name}` is not in this version's catalogue.",))
+    count = values.get(cards.PARALLEL)
+    picked = cards.pick(preset, recipe, host, gpus, count if isinstance(count, int) else None)
+    reasons = (*_machine_reasons(preset, recipe, host), *picked.reasons)
+    facts = cards.facts_of(host, recipe, picked.gpus)
+    return Fit(facts=facts, resolved=resolve.resolve(preset, facts, typed), reasons=reasons)
 
 
 def reasons_against(
@@ -11,68 +59,26 @@ def reasons_against(
     host: HostSnapshot,
     gpus: tuple[int, ...] | None = None,
 ) -> tuple[str, ...]:
-    """Return why `preset` cannot run on `host`, nothing if it can.
+    """Return why `preset` cannot run on `host` as it is, nothing if it can."""
+    found = fit(preset, recipe, host, gpus)
+    if found.reasons or found.resolved is None:
+        return found.reasons
+    return tuple(one.sentence for one in found.resolved.refusals)
 
-    `gpus` restricts the cards by NVML index. An unknown fact never counts against a host.
-    """
-    if recipe is None:
-        return (f"Its runtime `{preset.runtime}` is not in this version's catalogue.",)
+
+def _machine_reasons(preset: Preset, recipe: RuntimeRecipe, host: HostSnapshot) -> list[str]:
     reasons = []
     needs = recipe.needs
     if host.platform not in needs.platforms:
         reasons.append(f"The runtime is for {', '.join(needs.platforms)}; this is {host.platform}.")
     memory = max(preset.needs.memory_bytes or 0, needs.memory_bytes or 0)
-    if host.memory_bytes is not None and host.memory_bytes < memory:
+    there = host.available_memory_bytes
+    if there is not None and there < memory:
+        what = f" {preset.needs.memory_note}" if preset.needs.memory_note else ""
         reasons.append(
-            f"It needs {bytes_text(memory)} of memory; this machine has "
-            f"{bytes_text(host.memory_bytes)}."
+            f"It needs {bytes_text(memory)} of memory{what}; this machine has {bytes_text(there)}."
         )
-    wanted = preset.needs.gpus or (1 if needs.gpu else 0)
-    if wanted:
-        reasons += _card_reasons(preset, recipe, host, gpus, wanted)
-    return tuple(reasons)
-
-
-def _card_reasons(
-    preset: Preset,
-    recipe: RuntimeRecipe,
-    host: HostSnapshot,
-    gpus: tuple[int, ...] | None,
-    wanted: int,
-) -> list[str]:
-    if not host.gpus:
-        return [host.gpu_note or "It needs an NVIDIA card; none was found."]
-    cards = [card for card in host.gpus if gpus is None or card.index in gpus]
-    floor = preset.needs.min_compute_capability or recipe.needs.min_compute_capability
-    ceiling = recipe.needs.max_compute_capability
-    able = [card for card in cards if _is_able(card, floor, ceiling)]
-    roomy = [card for card in able if _has_room(card, preset.needs.vram_bytes_each)]
-    if len(able) < wanted:
-        kind = (
-            f"of compute capability {floor or 'any'} {f'to {ceiling}' if ceiling else 'or newer'}"
-        )
-        return [f"It needs {wanted} card(s) {kind}; {len(able)} of {len(cards)} here are."]
-    if len(roomy) < wanted:
-        room = bytes_text(preset.needs.vram_bytes_each)
-        return [f"It needs {wanted} card(s) with {room} each; {len(roomy)} here have that."]
-    return []
-
-
-def _is_able(card: Gpu, floor: str | None, ceiling: str | None) -> bool:
-    if card.compute_capability is None:
-        return True
-    found = _version(card.compute_capability)
-    is_too_old = floor is not None and found < _version(floor)
-    is_too_new = ceiling is not None and found > _version(ceiling)
-    return not (is_too_old or is_too_new)
-
-
-def _has_room(card: Gpu, needed_bytes: int | None) -> bool:
-    return needed_bytes is None or card.total_bytes is None or card.total_bytes >= needed_bytes
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+    return reasons
 
 
 def best(

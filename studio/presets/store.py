@@ -1,21 +1,36 @@
-"""Presets on disk: bundled ones, and the person's own, which win by id."""
+"""Presets on disk: bundled ones, and the person's own, which win by id.
+
+presets/<id>.toml            what to serve
+presets/parts/<id>.toml      what several presets share
+presets/models/<id>.toml     the models they name
+<home>/presets/<id>.toml     the person's own; `parts` and `models` may lie there too
+"""
 
 import difflib
 from pathlib import Path
+from typing import TypeVar
 
-from studio.domain.errors import BadInput, NotFound
-from studio.domain.manifests import Preset
+from studio.domain.errors import BadInput, NotFound, StudioError
+from studio.domain.manifests import ModelSpec, Preset, PresetFile, PresetPart
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
+from studio.presets.compose import compose
 
 SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 
 class PresetStore:
     """Reads presets; each call reads the files again, so that an edit shows at once."""
 
     def __init__(self, paths: Paths) -> None:
-        self._folders = (paths.user_presets, paths.catalogue / "presets")
+        self._own = paths.user_presets
+        self._bundled = paths.catalogue / "presets"
+
+    @property
+    def own_folder(self) -> Path:
+        """Return where the person's own presets lie."""
+        return self._own
 
     def ids(self) -> list[str]:
         """Return every preset's id, sorted."""
@@ -24,8 +39,22 @@ class PresetStore:
     def get(self, preset_id: str) -> Preset:
         """Return one preset.
 
-        Raises: NotFound (`preset-unknown`), BadInput (`document-invalid`, `preset-version`).
+        Raises: NotFound (`preset-unknown`), BadInput (`document-invalid`, `preset-version`),
+        HostLacks (`not-readable`).
         """
+        path = self.path(preset_id)
+        return self.read(path, preset_id)
+
+    def bundled(self, preset_id: str) -> Preset | None:
+        """Return the preset of that id that came with the program, or None.
+
+        Raises: what `get` raises.
+        """
+        path = self._bundled / f"{preset_id}.toml"
+        return self.read(path, preset_id) if preset_id in self._in(self._bundled) else None
+
+    def path(self, preset_id: str) -> Path:
+        """Return the file of a preset. Raises: NotFound (`preset-unknown`)."""
         files = self._files()
         if preset_id not in files:
             close = difflib.get_close_matches(preset_id, files, n=1)
@@ -35,29 +64,76 @@ class PresetStore:
                 f"There is no preset `{preset_id}`.",
                 hint=f"Did you mean `{close[0]}`?" if close else f"Known presets: {known}.",
             )
-        path = files[preset_id]
-        preset = read_toml(path, Preset)
-        if preset.schema_version != SCHEMA_VERSION:
-            age = "newer" if preset.schema_version > SCHEMA_VERSION else "older"
-            raise BadInput(
-                "preset-version",
-                f"{path} is written for an {age} Weir Studio "
-                f"(schema {preset.schema_version}, this one reads {SCHEMA_VERSION}).",
-            )
-        if preset.id != preset_id:
+        return files[preset_id]
+
+    def is_own(self, preset_id: str) -> bool:
+        """Return whether the person has a preset of that id."""
+        return preset_id in self._in(self._own)
+
+    def read(self, path: Path, preset_id: str, *, is_own: bool | None = None) -> Preset:
+        """Return the preset in the file `path`, which should be called `preset_id`.
+
+        Raises: BadInput (`document-invalid`, `preset-version`), HostLacks (`not-readable`).
+        """
+        return self._read_with(path, preset_id, self._parts(), self._models(), is_own=is_own)
+
+    def readable(self) -> tuple[list[Preset], dict[str, StudioError]]:
+        """Return every preset that can be read, best rank first, and why the others cannot."""
+        found: list[Preset] = []
+        broken: dict[str, StudioError] = {}
+        parts, models = self._parts(), self._models()
+        for preset_id, path in self._files().items():
+            try:
+                found.append(self._read_with(path, preset_id, parts, models))
+            except StudioError as error:
+                broken[preset_id] = error
+        return sorted(found, key=lambda p: (-p.rank, p.id)), broken
+
+    def _read_with(
+        self,
+        path: Path,
+        preset_id: str,
+        parts: dict[str, PresetPart],
+        models: dict[str, ModelSpec],
+        *,
+        is_own: bool | None = None,
+    ) -> Preset:
+        file = read_toml(path, PresetFile)
+        _check_version(file.schema_version, path)
+        if file.id != preset_id:
             raise BadInput(
                 "document-invalid",
-                f"{path}: `id` should be the file's name `{preset_id}`, found `{preset.id}`.",
+                f"{path}: `id` should be the file's name `{preset_id}`, found `{file.id}`.",
             )
-        return preset
+        own = path.parent == self._own if is_own is None else is_own
+        return compose(file, parts, models, where=str(path), is_own=own)
 
     def all(self) -> list[Preset]:
-        """Return every preset, best rank first."""
-        return sorted((self.get(name) for name in self._files()), key=lambda p: (-p.rank, p.id))
+        """Return every preset that can be read, best rank first."""
+        return self.readable()[0]
 
     def _files(self) -> dict[str, Path]:
-        found: dict[str, Path] = {}
-        for folder in self._folders:
-            for path in sorted(folder.glob("*.toml")):
-                found.setdefault(path.stem, path)
-        return found
+        return {**self._in(self._bundled), **self._in(self._own)}
+
+    def _in(self, folder: Path) -> dict[str, Path]:
+        return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+    def _parts(self) -> dict[str, PresetPart]:
+        return self._documents("parts", PresetPart)
+
+    def _models(self) -> dict[str, ModelSpec]:
+        return self._documents("models", ModelSpec)
+
+    def _documents(self, folder: str, kind: type[T]) -> dict[str, T]:
+        files = {**self._in(self._bundled / folder), **self._in(self._own / folder)}
+        return {name: read_toml(path, kind) for name, path in files.items()}
+
+
+def _check_version(found: int, path: Path) -> None:
+    if found != SCHEMA_VERSION:
+        age = "newer" if found > SCHEMA_VERSION else "older"
+        raise BadInput(
+            "preset-version",
+            f"{path} is written for an {age} Weir Studio "
+            f"(schema {found}, this one reads {SCHEMA_VERSION}).",
+        )

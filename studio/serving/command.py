@@ -1,17 +1,17 @@
-"""Preset + overrides + runtime + places → the engine's argv and environment. Pure.
+"""A resolved preset + runtime + places → the engine's argv and environment. Pure.
 
-Knob names are vLLM's argument names with underscores. Secrets never enter an argv: the engine's
-key is added to the environment by the supervisor, at the last moment.
+Secrets never enter an argv: the engine's key is added to the environment by the supervisor, at the
+last moment.
 """
 
 import dataclasses
-import difflib
 import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
 from studio.domain.errors import BadInput
-from studio.domain.manifests import Knob, KnobKind, KnobValue, Preset, RuntimeRecipe
+from studio.domain.manifests import KnobValue, Preset, RuntimeRecipe
+from studio.domain.rules import Resolved
 
 INHERITED = (
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "TZ",
@@ -24,14 +24,7 @@ INHERITED = (
 """What an engine may see of the person's environment. A Conda, a PYTHONPATH or an LD_PRELOAD of
 theirs must not reach it: engines that worked yesterday break on those."""
 
-_TEXT_LIMIT_BYTES = 120_000
-"""Linux takes 131,071 bytes for one argument or variable."""
-_SHOWN_LENGTH = 100
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_YES = {"1": True, "true": True, "yes": True, "on": True}
-_NO = {"0": False, "false": False, "no": False, "off": False}
-_SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_INT = re.compile(r"(-?\d[\d_]*)\s*([kmg])?(?:i?b)?", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +35,8 @@ class Places:
     runtime: str
     runtime_id: str
     model: str
+    drafter: str = ""
+    """Empty: the preset has none."""
     socket: str
     cache: str
 
@@ -76,132 +71,46 @@ class Launch:
         )
 
 
-def read_overrides(preset: Preset, overrides: Mapping[str, str]) -> dict[str, KnobValue]:
-    """Return every knob's value: the preset's default or the override, checked.
-
-    Raises: BadInput (`knob-unknown`, `knob-value`).
-    """
-    for name in overrides:
-        if name not in preset.knobs:
-            raise _unknown_knob(preset, name)
-    values: dict[str, KnobValue] = {}
-    for name, knob in preset.knobs.items():
-        if name in overrides:
-            values[name] = _read(preset, name, knob, overrides[name])
-        elif knob.default is not None:
-            values[name] = knob.default
-    return values
-
-
 def render(
     preset: Preset,
+    resolved: Resolved,
     recipe: RuntimeRecipe,
     *,
-    overrides: Mapping[str, str],
     places: Places,
     inherited: Mapping[str, str],
-    gpus: tuple[int, ...] | None = None,
 ) -> Launch:
-    """Return the command for `preset` on `recipe`.
+    """Return the command for `resolved`, which came of `preset`, on `recipe`.
 
-    Order in the environment: inherited < recipe < preset < knobs. `gpus` are NVML indices.
-    Raises: BadInput (`knob-unknown`, `knob-value`, `placeholder-unknown`).
+    Order in the environment: inherited < recipe < preset and knobs < cards.
+    Raises: BadInput (`placeholder-unknown`).
     """
-    knobs = read_overrides(preset, overrides)
     known = dataclasses.asdict(places)
     known["sockets"] = str(PurePath(places.socket).parent)
     argv = [_fill(part, known, recipe.name) for part in recipe.serve.command]
-    argv += [places.model, "--uds", places.socket, "--served-model-name", preset.served_name]
+    argv += [places.model, "--uds", places.socket, "--served-model-name", resolved.served_name]
+    argv += resolved.arguments
     environment = {name: inherited[name] for name in INHERITED if name in inherited}
-    for name, value in (*recipe.serve.environment.items(), *preset.environment.items()):
-        environment[name] = _fill(value, known, preset.id)
-    for name, setting in knobs.items():
-        variable = preset.knobs[name].environment
-        if variable is None:
-            argv += _flag(name, setting)
-        else:
-            environment[variable] = _text(setting)
-    argv += [_fill(part, known, preset.id) for part in preset.arguments]
-    if gpus is not None:
-        environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML counts in bus order, CUDA does not
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(str(index) for index in gpus)
+    for name, value in recipe.serve.environment.items():
+        environment[name] = _fill(value, known, recipe.name)
+    environment.update(resolved.environment)
+    if resolved.gpus:
+        # By number, which the V100 engine insists on; NVML counts in bus order, CUDA does not.
+        environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(str(index) for index in resolved.gpus)
     return Launch(
         argv=tuple(argv),
         environment=environment,
         preset=preset.id,
-        served_name=preset.served_name,
+        served_name=resolved.served_name,
         runtime=recipe.name,
         runtime_id=places.runtime_id,
-        knobs=knobs,
-        overrides=dict(overrides),
+        knobs=resolved.knobs,
+        overrides=resolved.overrides,
         python=places.python,
         socket=places.socket,
         ready_within_s=preset.ready_within_s,
         drain_s=preset.drain_s,
     )
-
-
-def _unknown_knob(preset: Preset, name: str) -> BadInput:
-    close = difflib.get_close_matches(name.replace("-", "_"), preset.knobs, n=1)
-    known = ", ".join(sorted(preset.knobs)) or "none"
-    return BadInput(
-        "knob-unknown",
-        f"The preset `{preset.id}` has no knob `{name}`.",
-        hint=f"Did you mean `{close[0]}`?" if close else f"Its knobs: {known}.",
-    )
-
-
-def _read(preset: Preset, name: str, knob: Knob, text: str) -> KnobValue:
-    value, expected = _parse(knob, text)
-    if value is not None and not isinstance(value, bool | str):
-        if knob.minimum is not None and value < knob.minimum:
-            value, expected = None, f"at least {knob.minimum:,.12g}"
-        elif knob.maximum is not None and value > knob.maximum:
-            value, expected = None, f"at most {knob.maximum:,.12g}"
-    if value is None:
-        raise BadInput(
-            "knob-value",
-            f"`{name}` of the preset `{preset.id}` should be {expected}, found `{_shown(text)}`.",
-            hint=knob.meaning,
-        )
-    return value
-
-
-def _shown(text: str) -> str:
-    """Return `text`, cut where nobody reads on."""
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
-
-
-def _parse(knob: Knob, text: str) -> tuple[KnobValue | None, str]:
-    """Return the value, or None, and what was expected."""
-    if knob.choices and text not in knob.choices:
-        return None, "one of " + ", ".join(knob.choices)
-    match knob.kind:
-        case KnobKind.STR:
-            is_fit = "\0" not in text and len(text.encode()) <= _TEXT_LIMIT_BYTES
-            return (text if is_fit else None), "text that fits a command line"
-        case KnobKind.BOOL:
-            return {**_YES, **_NO}.get(text.lower()), "`true` or `false`"
-        case KnobKind.INT:
-            return _whole(text), "a whole number"
-        case KnobKind.FLOAT:
-            return _number(text), "a number"
-
-
-def _whole(text: str) -> int | None:
-    """Read `4096`, `4_096`, `1g`, `512MiB` (powers of 1,024)."""
-    match = _INT.fullmatch(text.strip())
-    if match is None:
-        return None
-    return int(match[1]) * _SUFFIX.get((match[2] or "").lower(), 1)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def _fill(text: str, known: Mapping[str, str], where: str) -> str:
@@ -215,16 +124,3 @@ def _fill(text: str, known: Mapping[str, str], where: str) -> str:
         return known[match[1]]
 
     return _PLACEHOLDER.sub(replace, text)
-
-
-def _flag(name: str, value: KnobValue) -> list[str]:
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return [f"--{flag}" if value else f"--no-{flag}"]
-    return [f"--{flag}", _text(value)]
-
-
-def _text(value: KnobValue) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return str(value)
