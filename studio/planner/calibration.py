@@ -4,6 +4,7 @@ A boot is kept for each runtime id, preset and set of cards. The next forecast o
 is what was seen; of other settings, what was seen, moved by what the change itself comes to.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -72,9 +73,16 @@ def cards_key(uuids: Sequence[str]) -> str:
     return "+".join(sorted(uuids)) or NO_CARD
 
 
-def shaping(settings: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
+def shaping(settings: Mapping[str, object]) -> dict[str, KnobValue]:
     """Return the part of `settings` that decides what a boot holds."""
-    return {name: settings[name] for name in SHAPING if name in settings}
+    return {name: _kept(settings[name]) for name in SHAPING if settings.get(name) is not None}
+
+
+def _kept(value: object) -> KnobValue:
+    """Return a value as a document keeps it; what is structured as its JSON."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def observed(
@@ -83,7 +91,7 @@ def observed(
     runtime_id: str,
     preset: str,
     cards: Sequence[str],
-    settings: Mapping[str, KnobValue],
+    settings: Mapping[str, object],
     is_cold: bool,
     boot_s: float | None,
     card_bytes: int | None,
@@ -159,7 +167,7 @@ def is_first(
     runtime_id: str,
     preset: str,
     cards: Sequence[str],
-    settings: Mapping[str, KnobValue],
+    settings: Mapping[str, object],
 ) -> bool:
     """Tell whether nothing of this kind has booted here yet, so that kernels will be compiled."""
     found = match(known, runtime_id=runtime_id, preset=preset, cards=cards, settings=settings)
@@ -172,7 +180,7 @@ def match(
     runtime_id: str | None,
     preset: str | None,
     cards: Sequence[str],
-    settings: Mapping[str, KnobValue],
+    settings: Mapping[str, object],
 ) -> Match | None:
     """Return the boot of this runtime, preset and cards that is nearest to `settings`.
 

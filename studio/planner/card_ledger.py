@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from studio.domain.hardware import Gpu, HostSnapshot
-from studio.domain.manifests import KnobValue
 from studio.domain.plans import LedgerItem
 from studio.domain.units import bytes_text, percent_text
 from studio.planner import cards as card_rules
@@ -93,7 +92,7 @@ def room_of(ground: Ground, card: Gpu) -> int | None:
 def shortfalls(
     ground: Ground,
     card: Gpu,
-    settings: Mapping[str, KnobValue],
+    settings: Mapping[str, object],
     used: int | None,
     error: int | None,
 ) -> Iterator[Shortfall]:
@@ -121,7 +120,7 @@ def shortfalls(
     yield Shortfall(lack=Lack.CARD, amount=over, sentence=sentence, is_certain=over > (error or 0))
 
 
-def _gate(ground: Ground, card: Gpu, settings: Mapping[str, KnobValue]) -> Iterator[Shortfall]:
+def _gate(ground: Ground, card: Gpu, settings: Mapping[str, object]) -> Iterator[Shortfall]:
     """Yield that the engine refuses to start because too little of the card is free.
 
     It asks for its share of the whole card before it looks at pinned bytes.

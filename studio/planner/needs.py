@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import KnobValue
 from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import GIB, MIB, bytes_text
 from studio.planner.outcome import Lack, Shortfall
@@ -38,7 +37,7 @@ class Needs:
 
 def of(
     demands: Demands,
-    settings: Mapping[str, KnobValue],
+    settings: Mapping[str, object],
     host: HostSnapshot,
     *,
     in_memory: tuple[LedgerItem, ...] = (),
@@ -64,7 +63,7 @@ def of(
     )
 
 
-def _memory_items(demands: Demands, settings: Mapping[str, KnobValue]) -> Iterator[LedgerItem]:
+def _memory_items(demands: Demands, settings: Mapping[str, object]) -> Iterator[LedgerItem]:
     if demands.memory_bytes:
         yield LedgerItem(
             name="engine-processes",
@@ -102,7 +101,7 @@ def _memory_items(demands: Demands, settings: Mapping[str, KnobValue]) -> Iterat
         )
 
 
-def kv_tier_bytes(settings: Mapping[str, KnobValue]) -> int:
+def kv_tier_bytes(settings: Mapping[str, object]) -> int:
     """Return the bytes of the CPU tier for the KV cache, 0 without one."""
     for name in ("kv_offload_gib", "kv_offloading_size"):
         size = settings.get(name)
@@ -111,7 +110,7 @@ def kv_tier_bytes(settings: Mapping[str, KnobValue]) -> int:
     return 0
 
 
-def _shm_items(settings: Mapping[str, KnobValue]) -> Iterator[LedgerItem]:
+def _shm_items(settings: Mapping[str, object]) -> Iterator[LedgerItem]:
     tier = kv_tier_bytes(settings)
     if tier:
         # Mapped from a file in /dev/shm, so it counts there and in the memory, once.
@@ -157,7 +156,7 @@ def _shm_lacking(needed: int, host: HostSnapshot) -> Iterator[Shortfall]:
         )
 
 
-def _warnings(needed: int, settings: Mapping[str, KnobValue], host: HostSnapshot) -> Iterator[str]:
+def _warnings(needed: int, settings: Mapping[str, object], host: HostSnapshot) -> Iterator[str]:
     free = host.memory_free_bytes
     total = host.available_memory_bytes
     if free is not None and total is not None and free < needed <= total:

@@ -7,7 +7,6 @@ import dataclasses
 import enum
 from collections.abc import Mapping
 
-from studio.domain.manifests import KnobValue
 from studio.domain.plans import LedgerItem
 
 
@@ -45,7 +44,7 @@ class Shortfall:
 class Outcome:
     """One set of settings, worked out. None is what nobody knows."""
 
-    settings: Mapping[str, KnobValue]
+    settings: Mapping[str, object]
     """vLLM's argument names with underscores."""
     ledger: tuple[LedgerItem, ...] = ()
     kv_bytes: int | None = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from studio.domain.manifests import Document, KnobValue
+from studio.domain.manifests import Document
 from studio.domain.plans import Reduction
 from studio.domain.units import bytes_text, tokens_text
 from studio.planner.outcome import Lack, Outcome
@@ -119,7 +119,7 @@ def _helps(step: Step, before: Outcome, after: Outcome) -> bool:
     return better and all(after.missing(lack) <= before.missing(lack) for lack in others)
 
 
-def _candidates(step: Step, now: KnobValue | None) -> Iterator[str]:
+def _candidates(step: Step, now: object) -> Iterator[str]:
     if step.kind is StepKind.SET:
         text = _text(now)
         wanted = text in step.presence if step.presence else now not in (None, 0, False)
@@ -133,7 +133,7 @@ def _candidates(step: Step, now: KnobValue | None) -> Iterator[str]:
 
 
 def _fitted(
-    step: Step, now: KnobValue | None, attempt: Callable[[str], Outcome | None]
+    step: Step, now: object, attempt: Callable[[str], Outcome | None]
 ) -> tuple[str, Outcome] | None:
     """Return the largest multiple of `step.step` below `now` with which nothing is missing.
 
@@ -180,7 +180,7 @@ def _written(units: int, step: Step) -> str:
     return f"{value:.4g}" if step.unit is Unit.SHARE else f"{round(value)}"
 
 
-def _text(value: KnobValue | None) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)

@@ -12,7 +12,6 @@ import msgspec
 from studio.domain.errors import BadInput
 from studio.domain.geometry import ModelGeometry
 from studio.domain.hardware import Gpu
-from studio.domain.manifests import KnobValue
 from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import bytes_text, tokens_text
 from studio.planner import card_ledger, needs
@@ -42,7 +41,7 @@ class Subject:
 class Attempt:
     """One set of settings, and the cards that they are for."""
 
-    settings: Mapping[str, KnobValue]
+    settings: Mapping[str, object]
     cards: tuple[Gpu, ...] = ()
     budget: Budget
     shortfalls: tuple[Shortfall, ...] = ()
@@ -82,14 +81,14 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
     )
 
 
-def whole(settings: Mapping[str, KnobValue], name: str) -> int | None:
+def whole(settings: Mapping[str, object], name: str) -> int | None:
     """Return a setting that is a whole number, else None."""
     value = settings.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _split(
-    subject: Subject, settings: Mapping[str, KnobValue]
+    subject: Subject, settings: Mapping[str, object]
 ) -> tuple[tuple[Shortfall, ...], tuple[str, ...]]:
     ranks = whole(settings, "tensor_parallel_size") or 1
     if subject.target is None:
@@ -136,7 +135,7 @@ def _assumptions(subject: Subject, budget: Budget, made: Pool | None) -> Iterato
 
 
 def _pool(
-    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget
+    subject: Subject, settings: Mapping[str, object], budget: Budget
 ) -> tuple[Pool | None, list[Shortfall]]:
     if subject.target is None or budget.kv_bytes is None:
         return None, []
@@ -165,7 +164,7 @@ def _nothing_left(kv_bytes: int, budget: Budget, sentence: str) -> Shortfall:
 
 
 def _refused(
-    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget, made: Pool
+    subject: Subject, settings: Mapping[str, object], budget: Budget, made: Pool
 ) -> Shortfall:
     """Return that the engine would not start with this pool; sure unless the error says else."""
     is_certain = True
@@ -199,7 +198,7 @@ def _pool_sentence(made: Pool) -> str:
 
 
 def _pool_error(
-    subject: Subject, settings: Mapping[str, KnobValue], budget: Budget, made: Pool | None
+    subject: Subject, settings: Mapping[str, object], budget: Budget, made: Pool | None
 ) -> int | None:
     """Return the half-width of the pool in tokens: 0 when it is arithmetic, None when unknown."""
     if made is None or subject.target is None or budget.kv_error_bytes is None:

@@ -1,0 +1,142 @@
+"""Settings typed with vLLM's own argument names, as values: checked for name and kind. Pure."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+
+from studio.domain.errors import BadInput
+from studio.domain.manifests import Document
+
+_SHOWN_LENGTH = 100
+_YES = ("1", "true", "yes", "on")
+_NO = ("0", "false", "no", "off")
+_WHOLE = re.compile(r"(-?\d[\d_]*(?:\.\d+)?)\s*([kKmMgGtT]?)(?:i?[bB])?")
+_BINARY = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_AUTO = {"max_model_len": {"auto": -1}}
+
+
+class Arguments(Document, frozen=True, kw_only=True):
+    """`runtimes/arguments.toml`: names of the engine's arguments by the kind of their value."""
+
+    schema_version: int
+    source: str
+    bool: tuple[str, ...]
+    int: tuple[str, ...]
+    float: tuple[str, ...]
+    json: tuple[str, ...]
+    text: tuple[str, ...]
+    extra_int: tuple[str, ...]
+    """Of other versions and of patched engines."""
+    extra_text: tuple[str, ...]
+    aliases: dict[str, str]
+    """Short forms and older names, to the full name."""
+
+    def kinds(self) -> dict[str, str]:
+        """Return every name with its kind."""
+        found = {}
+        for kind in ("text", "json", "float", "int", "bool"):
+            found.update(dict.fromkeys(getattr(self, kind), kind))
+        found.update(dict.fromkeys(self.extra_int, "int"))
+        found.update(dict.fromkeys(self.extra_text, "text"))
+        return found
+
+
+def read(texts: Mapping[str, str], known: Arguments) -> dict[str, object]:
+    """Return the values of `texts`, names and kinds checked; short forms become the full name.
+
+    Raises: BadInput (`knob-unknown`, `knob-value`, `knob-twice`).
+    """
+    kinds = known.kinds()
+    values: dict[str, object] = {}
+    for typed, text in texts.items():
+        name = _full_name(typed, kinds, known.aliases)
+        if name in values:
+            raise BadInput(
+                "knob-twice",
+                f"`{name}` is set twice: `{typed}` is another name of it.",
+                hint="Leave one of them out.",
+            )
+        values[name] = _value(name, text, kinds[name])
+    return values
+
+
+def _full_name(typed: str, kinds: Mapping[str, str], aliases: Mapping[str, str]) -> str:
+    name = typed.strip().lstrip("-").replace("-", "_")
+    if name in kinds:
+        return name
+    if name in aliases:
+        return aliases[name]
+    begun = [one for one in kinds if one.startswith(name)]
+    if len(begun) == 1:  # the engine takes unambiguous beginnings too
+        return begun[0]
+    close = difflib.get_close_matches(name, [*kinds, *aliases], n=1)
+    raise BadInput(
+        "knob-unknown",
+        f"The engine has no argument `{_shown(typed)}`.",
+        hint=f"Did you mean `{aliases.get(close[0], close[0])}`?"
+        if close
+        else "Names are those of `vllm serve --help=all`, with underscores.",
+    )
+
+
+def _value(name: str, text: str, kind: str) -> object:
+    if text in _AUTO.get(name, {}):
+        return _AUTO[name][text]
+    value: object = None
+    match kind:
+        case "bool":
+            value, expected = _flag(text), "`true` or `false`"
+        case "int":
+            value, expected = _whole(text), "a whole number"
+        case "float":
+            value, expected = _number(text), "a number"
+        case "json":
+            value, expected = _document(text), 'JSON, for example `{"method": "mtp"}`'
+        case _:
+            value, expected = text, "a text"
+    if value is None:
+        raise BadInput("knob-value", f"`{name}` should be {expected}, found `{_shown(text)}`.")
+    return value
+
+
+def _flag(text: str) -> bool | None:
+    word = text.strip().lower()
+    if word in _YES:
+        return True
+    return False if word in _NO else None
+
+
+def _whole(text: str) -> int | None:
+    """Read `4096`, `64k` (thousands), `64K` (1,024), `5.2G`, as the engine does.
+
+    Source: vLLM 0.32, `human_readable_int` in utils/argparse_utils.py.
+    """
+    found = _WHOLE.fullmatch(text.strip())
+    if found is None or len(found[1]) > _SHOWN_LENGTH:
+        return None
+    factor = _BINARY.get(found[2]) or _DECIMAL.get(found[2], 1)
+    digits = found[1].replace("_", "")
+    if "." not in digits:
+        return int(digits) * factor
+    return round(float(digits) * factor) if factor > 1 else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _document(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
