@@ -1,0 +1,300 @@
+"""What the arguments ask of the KV cache: vLLM's names and defaults, made into one record.
+
+An argument that is not given gets the engine's own default; where that depends on something that
+is not known here, the guess is said in `assumptions`.
+"""
+
+import json
+from collections.abc import Mapping
+
+import msgspec
+
+from studio.domain.errors import BadInput
+from studio.domain.geometry import LayerKind, ModelGeometry
+from studio.domain.units import GIB
+from studio.planner.engine import Device, Engine, Rule
+
+_ASYNC_METHODS = frozenset(
+    {"eagle", "eagle3", "mtp", "dflash", "dspark", "extract_hidden_states", "ngram_gpu"}
+)
+"""Speculation that keeps asynchronous scheduling. Source: vLLM 0.26 to 0.32, `config/vllm.py`."""
+_DRAFT_MODEL = "draft_model"
+_DEFAULT_CONTEXT = 4096
+
+
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments that decide the pool, defaults filled in."""
+
+    max_model_len: int
+    is_auto_fit: bool = False
+    """`max_model_len=-1`: the engine takes the longest that fits."""
+    block_size: int | None = None
+    kv_cache_dtype: str = "auto"
+    drafter_kv_dtype: str = "auto"
+    model_dtype: str = "bfloat16"
+    conv_dtype: str = "auto"
+    state_dtype: str = "auto"
+    mamba_mode: str = "none"
+    in_flight_tokens: int = 0
+    """Tokens that may be scheduled and not yet settled; sliding layers keep room for them."""
+    draft_tokens: int = 0
+    draft_modules: int = 0
+    """Layers of a built-in draft module that propose one after another."""
+    spec_method: str | None = None
+    shards: int = 1
+    """Cards that share each layer (tensor parallel)."""
+    stages: int = 1
+    """Cards that share the layers (pipeline parallel)."""
+    blocks_override: int | None = None
+    is_hybrid_manager: bool = True
+    attention_backend: str | None = None
+    assumptions: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    """Assumptions that a pool may not be called exact with."""
+
+
+def demand(
+    target: ModelGeometry,
+    drafter: ModelGeometry | None,
+    settings: Mapping[str, object],
+    engine: Engine,
+) -> Demand:
+    """Return what `settings` ask for.
+
+    Raises: BadInput, if a value is not of its argument's kind.
+    """
+    reader = _Reader(settings)
+    method, draft_tokens = _speculation(reader, target, drafter)
+    is_hybrid = any(layers.kind is LayerKind.LINEAR for layers in target.layers)
+    length = reader.length("max_model_len")
+    is_caching = reader.flag("enable_prefix_caching")
+    if is_caching is None:
+        is_caching = not is_hybrid or Rule.CACHES_HYBRID in engine.rules
+    kv_dtype = _kv_dtype(reader.text("kv_cache_dtype"), target)
+    stages = reader.count("pipeline_parallel_size") or 1
+    shards = reader.count("tensor_parallel_size") or 1
+    in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
+    layers = (*target.layers, *(drafter.layers if drafter is not None else ()))
+    if reader.budget is not None and any(item.window for item in layers):
+        reader.assumptions.append(
+            f"The batch budget, which windows keep room for, is the engine's default: "
+            f"{reader.budget:,} tokens."
+        )
+    if length is None and target.context_tokens is None:
+        reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
+    return Demand(
+        max_model_len=(
+            target.context_tokens or _DEFAULT_CONTEXT if length in (None, -1) else length or 1
+        ),
+        is_auto_fit=length == -1,
+        block_size=reader.count("block_size"),
+        kv_cache_dtype=kv_dtype,
+        drafter_kv_dtype=_drafter_kv_dtype(reader, kv_dtype, engine),
+        model_dtype=_model_dtype(reader, target, engine),
+        conv_dtype=reader.text("mamba_cache_dtype") or "auto",
+        state_dtype=_state_dtype(reader, target),
+        mamba_mode=_mamba_mode(reader, target, engine, is_caching=is_caching),
+        in_flight_tokens=in_flight,
+        draft_tokens=draft_tokens,
+        draft_modules=_draft_modules(target, method, draft_tokens),
+        spec_method=method,
+        shards=shards,
+        stages=stages,
+        blocks_override=reader.count("num_gpu_blocks_override"),
+        is_hybrid_manager=not reader.flag("disable_hybrid_kv_cache_manager"),
+        attention_backend=reader.text("attention_backend"),
+        assumptions=tuple(reader.assumptions),
+        doubts=tuple(reader.doubts),
+    )
+
+
+class _Reader:
+    """Takes arguments apart by kind; what had to be guessed is collected."""
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        self._settings = settings
+        self.assumptions: list[str] = []
+        self.doubts: list[str] = []
+        self.budget: int | None = None
+        """The engine's default, where nobody asked for another."""
+        self.speculative = self._mapping("speculative_config")
+
+    def text(self, name: str) -> str | None:
+        value = self._settings.get(name)
+        return None if value is None or value == "" else str(value)
+
+    def flag(self, name: str) -> bool | None:
+        value = self._settings.get(name)
+        if value is None or isinstance(value, bool):
+            return value
+        match str(value).strip().lower():
+            case "true" | "1" | "yes" | "on":
+                return True
+            case "false" | "0" | "no" | "off":
+                return False
+            case _:
+                raise _wrong(name, value, "true or false")
+
+    def length(self, name: str) -> int | None:
+        if str(self._settings.get(name)).strip().lower() in {"auto", "-1"}:
+            return -1
+        return self.count(name)
+
+    def count(self, name: str) -> int | None:
+        return self.whole(name, self._settings.get(name))
+
+    def whole(self, name: str, value: object) -> int | None:
+        if value is None or value == "":
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise _wrong(name, value, "a whole number")
+        try:
+            number = int(str(value).strip().replace("_", ""))
+        except ValueError:
+            raise _wrong(name, value, "a whole number") from None
+        if number < 0:
+            raise _wrong(name, value, "a whole number that is not negative")
+        return number or None
+
+    def _mapping(self, name: str) -> Mapping[str, object]:
+        value = self._settings.get(name)
+        if isinstance(value, str) and value.strip():
+            try:
+                value = json.loads(value)
+            except ValueError:
+                raise _wrong(name, value, "a JSON object") from None
+        if value is None or value == "":
+            return {}
+        if not isinstance(value, Mapping):
+            raise _wrong(name, value, "a JSON object")
+        return value
+
+
+def _wrong(name: str, value: object, wanted: str) -> BadInput:
+    return BadInput(
+        "setting-invalid",
+        f"`{name}` should be {wanted}, found `{value}`.",
+        hint=f"Set it with `--set {name}=…`, or leave it out for the engine's own default.",
+    )
+
+
+def _speculation(
+    reader: _Reader, target: ModelGeometry, drafter: ModelGeometry | None
+) -> tuple[str | None, int]:
+    config = reader.speculative
+    method = config.get("method") or reader.text("spec_method")
+    tokens = reader.whole("num_speculative_tokens", config.get("num_speculative_tokens"))
+    for name in ("num_speculative_tokens", "draft_tokens"):
+        tokens = tokens or reader.count(name)
+    if method is not None and str(method).lower() in {"off", "none", ""}:
+        return None, 0
+    if method is None:
+        if drafter is not None:
+            method = "dflash" if "dflash" in drafter.architecture.lower() else _DRAFT_MODEL
+        elif target.mtp_layers and tokens:
+            method = "mtp"
+        elif tokens:
+            raise BadInput(
+                "speculation-unclear",
+                f"{tokens} draft tokens are asked for, but nothing says who drafts them.",
+                hint="Name a drafter, or set `spec_method` to `mtp` or `ngram`.",
+            )
+    if method is None:
+        return None, 0
+    name = str(method).lower()
+    # Every family has a name of its own for it (deepseek_mtp, qwen3_next_mtp): one mechanism.
+    name = "mtp" if name.endswith("_mtp") else name
+    if tokens is None:
+        tokens = max(1, sum(layers.count for layers in target.mtp_layers)) if name == "mtp" else 1
+        reader.doubts.append(f"The number of draft tokens is not given; {tokens} is taken.")
+    return name, tokens
+
+
+def _draft_modules(target: ModelGeometry, method: str | None, draft_tokens: int) -> int:
+    if method != "mtp":
+        return 0
+    return min(sum(layers.count for layers in target.mtp_layers), draft_tokens)
+
+
+def _kv_dtype(asked: str | None, target: ModelGeometry) -> str:
+    if asked in (None, "auto"):
+        return target.kv_cache_dtype or "auto"
+    return asked or "auto"
+
+
+def _drafter_kv_dtype(reader: _Reader, target_dtype: str, engine: Engine) -> str:
+    own = reader.speculative.get("kv_cache_dtype")
+    if own is not None:
+        return str(own)
+    # KVarN has no window: HyperQwen's K2 keeps the drafter in its own type.
+    if target_dtype.startswith("kvarn") and Rule.KVARN in engine.rules:
+        return "auto"
+    return target_dtype
+
+
+def _model_dtype(reader: _Reader, target: ModelGeometry, engine: Engine) -> str:
+    asked = reader.text("dtype")
+    is_volta = engine.capability is not None and engine.capability < (8, 0)
+    preferred = "float16" if is_volta and engine.device is Device.CUDA else "bfloat16"
+    if asked not in (None, "auto"):
+        return {"half": "float16", "float": "float32"}.get(asked or "", asked or preferred)
+    # vLLM halves float32 checkpoints, and cards before Ampere have no bfloat16.
+    if target.dtype in (None, "float32") or (target.dtype == "bfloat16" and is_volta):
+        return preferred
+    return target.dtype or preferred
+
+
+def _state_dtype(reader: _Reader, target: ModelGeometry) -> str:
+    asked = reader.text("mamba_ssm_cache_dtype")
+    if asked in (None, "auto"):
+        return target.state_dtype or "auto"
+    return asked or "auto"
+
+
+def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_caching: bool) -> str:
+    """Return how states are kept. Source: vLLM, `models/config.py`, MambaModelConfig."""
+    if not is_caching:
+        return "none"
+    asked = reader.text("mamba_cache_mode") or "none"
+    # Only Mamba 2 layers can keep a state for each block; they are those with whole groups.
+    can_all = Rule.MAMBA_ALL in engine.rules and any(
+        layers.conv_groups is not None for layers in target.layers
+    )
+    if asked == "none":
+        asked = "all" if can_all and Rule.MAMBA_ALL_DEFAULT in engine.rules else "align"
+    if asked == "all" and can_all:
+        reader.doubts.append(
+            "`mamba_cache_mode=all` rounds its blocks by the kernel's chunk, which is not modelled."
+        )
+        return "all"
+    return "align"
+
+
+def _in_flight(
+    reader: _Reader, engine: Engine, method: str | None, *, shards: int, stages: int
+) -> int:
+    """Return the most tokens that are scheduled and not settled: a batch for each step on its way.
+
+    Source: vLLM, `config/vllm.py`, max_in_flight_tokens and max_concurrent_batches.
+    """
+    budget = reader.count("max_num_batched_tokens")
+    if budget is None:
+        budget = _default_budget(engine, shards * stages)
+        reader.budget = budget
+    is_async = reader.flag("async_scheduling")
+    if engine.device is Device.CPU:
+        is_async = False
+    elif is_async is None:
+        is_async = method is None or method in _ASYNC_METHODS
+        is_async |= method == _DRAFT_MODEL and Rule.DRAFTS_ASYNC in engine.rules
+    return budget * (stages + (1 if is_async else 0))
+
+
+def _default_budget(engine: Engine, cards: int) -> int:
+    """Source: vLLM, `engine/arg_utils.py`, get_batch_defaults, for an API server."""
+    if engine.device is Device.CPU:
+        return 2048 * cards
+    total = engine.card_bytes or 0
+    if total >= 160 * GIB and engine.version >= (0, 32):
+        return 16384
+    return 8192 if total >= 70 * GIB else 2048
