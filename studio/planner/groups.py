@@ -136,8 +136,9 @@ def _fitted(cache: Cache, page: int) -> Cache:
 def _promoted(caches: Sequence[Cache]) -> Sequence[Cache]:
     """Return `caches` where odd pages got more tokens, if all others can follow.
 
-    Odd is a page that does not divide the largest. The promoted block must divide the primary one, else the scheduler's unit would not be a
-    multiple of it. Source: HyperQwen, `hybrid-sw-block-promote`.
+    Odd is a page that does not divide the largest. The promoted block must divide the primary
+    one, else the scheduler's unit would not be a multiple of it.
+    Source: HyperQwen, `hybrid-sw-block-promote`.
     """
     page = max(cache.page_bytes for cache in caches)
 
