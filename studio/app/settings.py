@@ -19,6 +19,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What `weir up` serves when no preset is named: the last one that served."""
     overrides: dict[str, str] = {}
     gpus: tuple[int, ...] | None = None
+    """As they were numbered when they were chosen."""
+    gpu_uuids: tuple[str, ...] | None = None
+    """The chosen cards' own ids, which count; None: nothing was chosen, or they have none."""
+    gpu_names: dict[str, str] = {}
+    """Id to name, for the day when one is missing."""
     boots_s: dict[str, float] = {}
     """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
 

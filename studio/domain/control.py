@@ -20,6 +20,8 @@ class UpRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Gateway port to move to and keep."""
     consent: bool = False
     """Yes to large downloads and to the next free port."""
+    allow_spill: bool = False
+    """Start across the line of dedicated memory all the same, this once (WSL2, Windows)."""
 
 
 class UpResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,11 @@ what this machine's own boot of the same settings was seen to leave (calibration
 """
 
 import dataclasses
+from collections.abc import Mapping
 
+from studio.domain.hardware import Gpu
 from studio.domain.plans import LedgerItem
+from studio.planner.calibration import Calibration
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +28,21 @@ class Budget:
     """Share by which the pool may be off because the model is known in part only."""
     unknown: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is known beside settings and cards."""
+
+    calibration: Calibration = dataclasses.field(default_factory=Calibration)
+    runtime_id: str | None = None
+    preset: str | None = None
+
+
+def forecast(
+    _subject: object, settings: Mapping[str, object], _cards: tuple[Gpu, ...], _around: Surroundings
+) -> Budget:
+    """Return the forecast of one card's memory for these settings."""
+    pinned = settings.get("kv_cache_memory_bytes")
+    kv = pinned if isinstance(pinned, int) else None
+    return Budget(kv_bytes=kv, kv_error_bytes=0 if kv is not None else None)

@@ -1,0 +1,97 @@
+"""`calibration.json`: what this machine's boots were seen to hold, and how fast its line is.
+
+Losing it costs accuracy and nothing else, so a file that cannot be read or written is only logged.
+"""
+
+import asyncio
+import dataclasses
+import datetime
+import functools
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from studio.app.cards import uuids_of
+from studio.domain.errors import StudioError
+from studio.domain.hardware import Gpu
+from studio.domain.units import MIB
+from studio.host.documents import read_json, write_json
+from studio.planner import calibration
+from studio.planner.calibration import Calibration
+
+logger = logging.getLogger(__name__)
+
+_LEAST_DOWNLOAD_BYTES = 8 * MIB
+"""Less says more of latency than of speed."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What was started, and as what."""
+
+    preset: str
+    runtime_id: str
+    settings: Mapping[str, object]
+    cards: tuple[Gpu, ...] = ()
+
+
+class BootsSeen:
+    """The file and what it holds; each call reads it again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def known(self) -> Calibration:
+        """Return what is known; nothing, when the file cannot be read."""
+        try:
+            return read_json(self._path, Calibration) or Calibration()
+        except StudioError as error:
+            logger.warning("what earlier boots taught is lost: %s", error.message)
+            return Calibration()
+
+    async def learn(
+        self,
+        served: Served,
+        facts: Mapping[str, int | float | str],
+        *,
+        boot_s: float | None,
+    ) -> None:
+        """Keep what a boot was seen to hold; `facts` are those of serving/phases.py."""
+        known = await asyncio.to_thread(self.known)
+        uuids = uuids_of(served.cards)
+        sizes = [card.usable_bytes for card in served.cards if card.usable_bytes is not None]
+        is_cold = calibration.is_first(
+            known,
+            runtime_id=served.runtime_id,
+            preset=served.preset,
+            cards=uuids,
+            settings=served.settings,
+        )
+        boot = calibration.observed(
+            facts,
+            runtime_id=served.runtime_id,
+            preset=served.preset,
+            cards=uuids,
+            settings=served.settings,
+            is_cold=is_cold,
+            boot_s=boot_s,
+            card_bytes=min(sizes, default=None),
+            at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+        await self._write(calibration.with_boot(known, boot))
+
+    async def learn_download(self, fetched_bytes: int, seconds: float) -> None:
+        """Keep the speed of a download that was long enough to say something."""
+        if fetched_bytes < _LEAST_DOWNLOAD_BYTES or seconds <= 0:
+            return
+        known = await asyncio.to_thread(self.known)
+        rate = fetched_bytes / seconds
+        await self._write(msgspec.structs.replace(known, download_bytes_per_s=rate))
+
+    async def _write(self, after: Calibration) -> None:
+        try:
+            await asyncio.to_thread(functools.partial(write_json, self._path, after, mode=0o600))
+        except StudioError as error:
+            logger.warning("what this boot taught cannot be kept: %s", error.message)

@@ -1,0 +1,48 @@
+"""The cards that a person chose: kept by the card's own id, because numbers move between boots."""
+
+from collections.abc import Iterable
+
+from studio.app.settings import Settings
+from studio.domain.errors import HostLacks
+from studio.domain.hardware import Gpu, HostSnapshot
+
+
+def remembered(settings: Settings, host: HostSnapshot) -> tuple[int, ...] | None:
+    """Return the numbers that the chosen cards have now, None when none were chosen.
+
+    Raises: HostLacks (`gpu-missing`), which names the card that is gone.
+    """
+    if settings.gpu_uuids is None:
+        return settings.gpus
+    by_uuid = {card.uuid: card.index for card in host.gpus if card.uuid is not None}
+    for uuid in settings.gpu_uuids:
+        if uuid not in by_uuid:
+            listed = ", ".join(f"{card.index} {card.name}" for card in host.gpus) or "none"
+            name = settings.gpu_names.get(uuid)
+            raise HostLacks(
+                "gpu-missing",
+                f"The card chosen earlier, {name + ' ' if name else ''}({uuid}), is not here.",
+                hint=f"Cards here: {listed}. Choose again with `--gpus`, or look at the cable and "
+                "the power of the missing one.",
+                data={"uuid": uuid},
+            )
+    return tuple(by_uuid[uuid] for uuid in settings.gpu_uuids)
+
+
+def uuids_of(cards: Iterable[Gpu]) -> tuple[str, ...]:
+    """Return the cards' own ids; a card that has none goes by name and number."""
+    return tuple(card.uuid or f"{card.name} {card.index}" for card in cards)
+
+
+def choice(gpus: tuple[int, ...] | None, host: HostSnapshot) -> dict[str, object]:
+    """Return what settings keep of a choice of cards: ids where all have one, else numbers."""
+    chosen = [card for card in host.gpus if gpus is not None and card.index in gpus]
+    if gpus is None or any(card.uuid is None for card in chosen) or len(chosen) != len(gpus):
+        return {"gpus": gpus, "gpu_uuids": None, "gpu_names": {}}
+    by_index = {card.index: card for card in chosen}
+    ordered = [by_index[index] for index in gpus]
+    return {
+        "gpus": gpus,
+        "gpu_uuids": tuple(card.uuid for card in ordered),
+        "gpu_names": {card.uuid: card.name for card in ordered if card.uuid is not None},
+    }

@@ -1,0 +1,332 @@
+"""Plans: what fits, and how large the pool will be, before anything is fetched.
+
+Reading is done in a thread, so that a slow disk stalls nobody's answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from studio.app.boots_seen import BootsSeen
+from studio.app.cards import remembered, uuids_of
+from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
+from studio.app.settings import SettingsFile
+from studio.domain.errors import BadInput, HostLacks, NotFound
+from studio.domain.hardware import HostSnapshot
+from studio.domain.manifests import Preset, RuntimeRecipe
+from studio.domain.plans import Plan, PlanRequest, PlanVerdict
+from studio.host import hosts
+from studio.host.documents import read_toml
+from studio.host.paths import Paths, bundled_root
+from studio.models import library
+from studio.planner import boots, calibration, headroom
+from studio.planner.arguments import Arguments
+from studio.planner.boots import Boots
+from studio.planner.budget import Surroundings
+from studio.planner.calibration import Calibration
+from studio.planner.card_ledger import Ground
+from studio.planner.headroom import Rungs
+from studio.planner.outcome import Outcome
+from studio.planner.plan import About, must_give, plan
+from studio.planner.reductions import Ladder
+from studio.planner.work import work_out
+from studio.presets import choose
+from studio.presets.store import PresetStore
+from studio.runtimes import folder as runtime_folders
+from studio.runtimes import install
+from studio.runtimes.catalog import Catalog
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_DEFAULT_ENGINE = "vllm-0.32.0"
+_CPU_ENGINE = "cpu-vllm-0.32.0"
+
+
+class Plans:
+    """The planner of one home."""
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        presets: PresetStore,
+        catalog: Catalog,
+        settings: SettingsFile,
+        host: Callable[[], Awaitable[HostSnapshot]],
+        own_pids: Callable[[], frozenset[int]],
+    ) -> None:
+        self.seen = BootsSeen(paths.home / "calibration.json")
+        self._paths = paths
+        self._presets = presets
+        self._catalog = catalog
+        self._settings = settings
+        self._host = host
+        self._own_pids = own_pids
+        self._documents: dict[str, tuple[tuple[Path, int], object]] = {}
+
+    async def plan(self, request: PlanRequest) -> Plan:
+        """Return what a preset, or a model's folder, comes to.
+
+        Raises: NotFound (`preset-unknown`, `host-unknown`, `model-missing`, `config-missing`, …),
+        BadInput (`plan-of-both`, `knob-unknown`, `knob-value`, …), and what reading files raises.
+        """
+        _check(request)
+        live = None if request.host is not None else await self._host()
+        pids = self._own_pids() if request.host is None else frozenset[int]()
+        return await asyncio.to_thread(self._plan, request, live, pids)
+
+    def _plan(self, request: PlanRequest, live: HostSnapshot | None, pids: frozenset[int]) -> Plan:
+        known = self.seen.known() if live is not None else Calibration()
+        host = live if live is not None else hosts.load(request.host or "", self._paths).host
+        ground = Ground(
+            host=host, lines=known.lines, own_pids=pids, allow_spill=request.allow_spill
+        )
+        case, around = self._case(request, ground, known)
+        return self._judged(request, case, around)
+
+    # -- what is planned -------------------------------------------------------------------
+
+    def _case(
+        self, request: PlanRequest, ground: Ground, known: Calibration
+    ) -> tuple[Case, Surroundings]:
+        gpus = request.gpus
+        if gpus is None and request.host is None:
+            gpus = remembered(self._settings.now, ground.host)
+        if request.model is not None:
+            return self._folder_case(request, ground, known, gpus)
+        preset, overrides = self._picked(request, ground.host, gpus)
+        recipe = self._catalog.recipe(choose.runtime_of(preset, overrides))
+        return self._preset_case(preset, recipe, ground, known, overrides, gpus)
+
+    def _picked(
+        self, request: PlanRequest, host: HostSnapshot, gpus: tuple[int, ...] | None
+    ) -> tuple[Preset, dict[str, str]]:
+        """Return the preset and the overrides: as `weir up` would take them."""
+        now = self._settings.now
+        if request.preset is not None:
+            return self._presets.get(request.preset), request.overrides
+        if request.host is None and now.preset is not None and now.preset in self._presets.ids():
+            preset = self._presets.get(now.preset)
+            kept = {name: text for name, text in now.overrides.items() if name in preset.knobs}
+            return preset, {**kept, **request.overrides}
+        recipes = {recipe.name: recipe for recipe in self._catalog.recipes()}
+        readable, _ = self._presets.readable()
+        best = choose.best(readable, recipes, host, gpus)
+        if best is None:
+            raise HostLacks(
+                "no-preset-fits",
+                "No preset of this version fits this machine.",
+                hint="`weir presets` says for each what is missing.",
+            )
+        return best, request.overrides
+
+    def _preset_case(
+        self,
+        preset: Preset,
+        recipe: RuntimeRecipe,
+        ground: Ground,
+        known: Calibration,
+        overrides: Mapping[str, str],
+        gpus: tuple[int, ...] | None,
+    ) -> tuple[Case, Surroundings]:
+        installed = runtime_folders.installed(self._paths, recipe)
+        around = Surroundings(
+            calibration=known,
+            runtime_id=installed.runtime_id if installed is not None else None,
+            preset=preset.id,
+        )
+        case = of_preset(
+            preset,
+            recipe,
+            paths=self._paths,
+            ground=ground,
+            around=around,
+            overrides=overrides,
+            gpus=gpus,
+        )
+        return case, around
+
+    def _folder_case(
+        self,
+        request: PlanRequest,
+        ground: Ground,
+        known: Calibration,
+        gpus: tuple[int, ...] | None,
+    ) -> tuple[Case, Surroundings]:
+        name = request.engine or (_DEFAULT_ENGINE if ground.host.gpus else _CPU_ENGINE)
+        around = Surroundings(calibration=known)
+        case = of_folder(
+            Path(request.model or ""),
+            Path(request.drafter) if request.drafter is not None else None,
+            engine_name=name,
+            recipe=self._recipe_or_none(name),
+            known=self._document("runtimes/arguments.toml", Arguments),
+            ground=ground,
+            around=around,
+            overrides=request.overrides,
+            gpus=gpus,
+        )
+        return case, around
+
+    def _recipe_or_none(self, name: str) -> RuntimeRecipe | None:
+        try:
+            return self._catalog.recipe(name)
+        except NotFound:  # a stock engine is no runtime
+            return None
+
+    # -- what it comes to ------------------------------------------------------------------
+
+    def _judged(self, request: PlanRequest, case: Case, around: Surroundings) -> Plan:
+        outcome = work_out(case.subject, case.attempt(case.overrides))
+        ladder = self._document("presets/planner/reductions.toml", Ladder)
+
+        def evaluate(texts: Mapping[str, str]) -> Outcome | None:
+            try:
+                return work_out(case.subject, case.attempt(texts))
+            except BadInput:  # the preset has no such knob, or refuses the value
+                return None
+
+        given_up = must_give(outcome, evaluate, case.overrides, ladder.steps)
+        return plan(self._about(request, case, around), outcome, given_up)
+
+    def _about(self, request: PlanRequest, case: Case, around: Surroundings) -> About:
+        ground, host = case.subject.ground, case.subject.ground.host
+        runtime = case.recipe.name if case.recipe is not None else None
+        cards = uuids_of(case.cards)
+        seen = calibration.boot_times(
+            around.calibration, runtime_id=around.runtime_id, preset=around.preset, cards=cards
+        )
+        times = boots.forecast(
+            seen,
+            self._document("presets/planner/boots.toml", Boots).rows,
+            runtime=runtime,
+            profiles=case.profiles,
+            is_wsl=host.is_wsl,
+        )
+        rungs = self._document("presets/planner/headroom.toml", Rungs).rungs
+        return About(
+            preset=case.preset.id if case.preset is not None else None,
+            title=case.preset.title if case.preset is not None else None,
+            model=case.model,
+            drafter=case.drafter,
+            runtime=runtime,
+            engine=case.subject.engine.name,
+            host=in_words(host),
+            is_replay=request.host is not None,
+            cards=tuple(planned(card, ground) for card in case.cards),
+            download_bytes=self._download_bytes(case),
+            download_bytes_per_s=request.download_bytes_per_s
+            or around.calibration.download_bytes_per_s,
+            disk_bytes=case.subject.demands.disk_bytes,
+            boot_cold_s=times.cold_s,
+            boot_warm_s=times.warm_s,
+            boot_source=times.source,
+            rungs=headroom.ladder(rungs, case.profiles, is_wsl=host.is_wsl),
+        )
+
+    def _download_bytes(self, case: Case) -> int | None:
+        if case.preset is None or case.recipe is None:
+            return None
+        models = sum(library.download_bytes(one, self._paths) for one in case.preset.models)
+        return models + install.download_bytes(case.recipe, self._paths)
+
+    # -- a start ---------------------------------------------------------------------------
+
+    async def require(
+        self,
+        preset: Preset,
+        recipe: RuntimeRecipe,
+        host: HostSnapshot,
+        *,
+        overrides: Mapping[str, str],
+        gpus: tuple[int, ...] | None,
+        allow_spill: bool,
+    ) -> Plan:
+        """Return the plan of a start; refuses one that does not fit.
+
+        Raises: HostLacks (`plan-does-not-fit`, `plan-spills`), with what must give as the hint.
+        """
+        request = PlanRequest(
+            preset=preset.id, overrides=dict(overrides), gpus=gpus, allow_spill=allow_spill
+        )
+        pids = self._own_pids()
+
+        def work() -> Plan:
+            known = self.seen.known()
+            ground = Ground(host=host, lines=known.lines, own_pids=pids, allow_spill=allow_spill)
+            case, around = self._preset_case(preset, recipe, ground, known, overrides, gpus)
+            return self._judged(request, case, around)
+
+        found = await asyncio.to_thread(work)
+        if found.verdict in (PlanVerdict.DOES_NOT_FIT, PlanVerdict.FITS_IF):
+            raise refusal(found)
+        if allow_spill:
+            logger.warning("%s is started with spilling allowed, for this run", preset.id)
+        for warning in found.warnings:
+            logger.info("plan of %s: %s", preset.id, warning)
+        return found
+
+    def _document(self, name: str, kind: type[T]) -> T:
+        """Return a document of the catalogue; one that has none of its own uses the bundled one."""
+        own = self._paths.catalogue / name
+        path = own if own.is_file() else bundled_root() / name
+        stamp = (path, path.stat().st_mtime_ns)
+        kept = self._documents.get(name)
+        if kept is None or kept[0] != stamp:
+            kept = self._documents[name] = (stamp, read_toml(path, kind))
+        found = kept[1]
+        assert isinstance(found, kind)
+        return found
+
+
+def _check(request: PlanRequest) -> None:
+    if request.model is None:
+        given = {"drafter": request.drafter, "engine": request.engine}
+        extra = next((name for name, value in given.items() if value is not None), None)
+        if extra is not None:
+            raise BadInput(
+                "plan-without-model",
+                f"`{extra}` goes with a model's folder only; a preset names its own.",
+                hint="Name the folder with `--model`, or leave it out.",
+            )
+    elif request.preset is not None:
+        raise BadInput(
+            "plan-of-both",
+            f"Both a preset (`{request.preset}`) and a model's folder are named.",
+            hint="Leave one of them out.",
+        )
+    rate = request.download_bytes_per_s
+    if rate is not None and not rate > 0:
+        raise BadInput("request-invalid", f"A speed should be above 0, found {rate:g}.")
+
+
+def refusal(found: Plan) -> HostLacks:
+    """Return the error for a start whose plan does not fit: its reasons, and what must give."""
+    what = found.preset or found.model
+    settings = " ".join(f"--set {one.knob}={one.value}" for one in found.reductions)
+    hints = []
+    if found.verdict is PlanVerdict.FITS_IF:
+        titles = "; ".join(one.title for one in found.reductions)
+        hints.append(f"It fits with `{settings}` ({titles}).")
+    if _spills(found):
+        hints.append("`--allow-spill` starts it all the same, this once.")
+    hints.append("`weir plan` shows the arithmetic.")
+    return HostLacks(
+        "plan-spills" if _spills(found) else "plan-does-not-fit",
+        f"`{what}` does not fit this machine: {' '.join(found.reasons)}",
+        hint=" ".join(hints),
+        data={
+            "verdict": found.verdict.value,
+            "settings": settings if found.verdict is PlanVerdict.FITS_IF else None,
+            "pool_tokens": found.pool_tokens,
+        },
+    )
+
+
+def _spills(found: Plan) -> bool:
+    left = found.headroom_bytes
+    return left is not None and left < 0 and any(card.line_bytes for card in found.cards)
