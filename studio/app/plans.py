@@ -17,7 +17,7 @@ from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.plans import Plan, PlanRequest, PlanVerdict
-from studio.host import hosts
+from studio.host import hosts, processes
 from studio.host.documents import read_toml
 from studio.host.paths import Paths, bundled_root
 from studio.models import library
@@ -281,6 +281,13 @@ class Plans:
         found = kept[1]
         assert isinstance(found, kind)
         return found
+
+
+def engine_pids(leader: int | None) -> frozenset[int]:
+    """Return the processes of our own engine, which ends before another one starts."""
+    if leader is None:
+        return frozenset()
+    return frozenset(one.pid for one in processes.tree(leader, own_role="engine"))
 
 
 def _check(request: PlanRequest) -> None:

@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.plans import Plans, engine_pids
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -96,6 +97,14 @@ class Studio:
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.plans = Plans(
+            paths=parts.paths,
+            presets=parts.presets,
+            catalog=parts.catalog,
+            settings=parts.settings,
+            host=self.host,
+            own_pids=lambda: engine_pids(parts.supervisor.snapshot().pid),
+        )
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from studio.cli import words
+from studio.cli import plan_arguments, plan_words, words
 
 THEMES = ("dark", "light", "system")
 LEVELS = ("debug", "info", "warning", "error")
@@ -60,6 +60,12 @@ class Invocation:
     forward: bool = False
     dry_run: bool = False
     until_released: bool = False
+    model: str | None = None
+    drafter: str | None = None
+    engine: str | None = None
+    host: str | None = None
+    rate_mb_per_s: float | None = None
+    allow_spill: bool = False
     window_arguments: tuple[str, ...] = ()
 
 
@@ -284,6 +290,7 @@ def _parser() -> _Parser:
     made = {name: _command(commands, name, text) for name, text in words.COMMANDS.items()}
     _add_up(made["up"])
     _add_switch(made["switch"])
+    _add_plan(made["plan"])
     _add_logs(made["logs"])
     _add_window(made["ui"])
     for name in ("stop", "restart", "down", "status", "ps", "presets"):
@@ -310,7 +317,7 @@ def _add_json(parser: _Parser, text: str = words.HELP_JSON) -> None:
     parser.options.add_argument("--json", action="store_true", help=text)
 
 
-def _add_serving(parser: _Parser) -> None:
+def _add_settings(parser: _Parser, help_set: str = words.HELP_SET) -> None:
     options = parser.options
     options.add_argument(
         "--set",
@@ -318,9 +325,15 @@ def _add_serving(parser: _Parser) -> None:
         metavar="KNOB=VALUE",
         action="append",
         type=_setting,
-        help=words.HELP_SET,
+        help=help_set,
     )
     options.add_argument("--gpus", metavar="0,1", type=_cards, help=words.HELP_GPUS)
+
+
+def _add_serving(parser: _Parser) -> None:
+    _add_settings(parser)
+    options = parser.options
+    plan_arguments.add_spill(options)
     options.add_argument("--port", metavar="N", type=_port, help=words.HELP_PORT)
     options.add_argument("-y", "--yes", dest="consent", action="store_true", help=words.HELP_YES)
 
@@ -335,6 +348,15 @@ def _add_up(parser: _Parser) -> None:
 def _add_switch(parser: _Parser) -> None:
     parser.arguments.add_argument("preset", metavar="PRESET", help=words.HELP_PRESET_SWITCH)
     _add_serving(parser)
+    _add_json(parser)
+
+
+def _add_plan(parser: _Parser) -> None:
+    parser.arguments.add_argument(
+        "preset", metavar="PRESET", nargs="?", help=plan_words.HELP_PRESET
+    )
+    _add_settings(parser, plan_words.HELP_SET)
+    plan_arguments.add_plan(parser.options)
     _add_json(parser)
 
 

@@ -8,6 +8,7 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation, near
 from studio.cli.console import Console
 from studio.cli.logs import logs
+from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
@@ -190,4 +191,5 @@ COMMANDS: Mapping[str, Command] = {
     "keys list": list_keys,
     "keys revoke": revoke_key,
     **RUNTIME_COMMANDS,
+    **PLAN_COMMANDS,
 }

@@ -110,6 +110,14 @@ class Console:
                 return _is_hung_up(self._err.fileno())
         return False
 
+    def can_show(self, text: str) -> bool:
+        """Tell whether standard output has all characters of `text`."""
+        try:
+            text.encode(getattr(self._out, "encoding", None) or "ascii")
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return True
+
     def say(self, text: str) -> None:
         """Write `text` as the command's answer (beside the JSON, when there is one)."""
         if self.json:

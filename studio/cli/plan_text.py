@@ -13,6 +13,8 @@ _LETTERS = "#%*+=o~:x-"
 _COLOURS = ("34", "36", "35", "32", "33", "94", "96", "95", "92", "93")
 _FREE = {True: "·", False: "."}
 _FREE_NAMES = ("free",)
+WIDEST = 100
+"""Wider lines are hard to read."""
 _LEAST_SHARE_CELLS = 1
 _LABEL_CELLS = 14
 

@@ -1,16 +1,14 @@
 """The sentences of `weir plan`, and nothing else."""
 
-COMMAND = "Say what fits this machine, and how many tokens the engine will print."
-HELP_PRESET = "preset to plan (default: the one that serves or served last)"
-HELP_MODEL = "plan any model instead: its folder, or its config.json"
-HELP_DRAFTER = "with --model: the folder of a draft model"
-HELP_ENGINE = "with --model: the engine, `vllm-0.32.0`, or the name of a runtime"
-HELP_HOST = "plan for a captured machine: its id, or its file"
-HELP_ALLOW_SPILL = "cross the line of dedicated memory all the same (WSL2, Windows)"
-HELP_RATE = "speed of your line in MB/s, for the time a download takes"
-HELP_JSON = "print the plan as one JSON document"
+HELP_PRESET = "What to plan. Left out: what ran last, else the best fit."
+HELP_MODEL = "Plan any model instead of a preset: its folder, or its config.json."
+HELP_DRAFTER = "With --model: the folder of a draft model."
+HELP_ENGINE = "With --model: the engine, `vllm-0.32.0`, or the name of a runtime."
+HELP_SET = "Change one setting; with --model, any of the engine's own. May be given again."
+HELP_HOST = "Plan for a captured machine: its id, or its file."
+HELP_ALLOW_SPILL = "Cross the line of dedicated memory all the same, this once (WSL2, Windows)."
+HELP_RATE = "Speed of your line in MB/s, for the time that a download takes."
 
-FITS = "fits"
 UNNAMED = "The model"
 LEDGER_CARD = "On the card"
 LEDGER_CARDS = "On each of {count} cards"
@@ -43,7 +41,6 @@ EXACT = "exact"
 NOTHING_TO_DOWNLOAD = "nothing, all is here"
 RATE_UNKNOWN = "how long is not known yet"
 REPLAY = "a captured machine, not this one"
-NO_ITEMS = "Nothing is known of what it takes."
 
 
 def fits(name: str, pool: str | None) -> str:
@@ -122,13 +119,3 @@ def try_words(command: str) -> str:
 def not_a_rate(text: str) -> str:
     """Return what is wrong with a speed."""
     return f"expected a number of MB/s above 0, found `{text}`"
-
-
-def preset_and_model() -> tuple[str, str]:
-    """Return error and hint for both at once."""
-    return "A preset and `--model` exclude each other.", "Leave one of them out."
-
-
-def needs_model(option: str) -> tuple[str, str]:
-    """Return error and hint for an option of `--model` without it."""
-    return f"`{option}` goes with `--model` only.", "A preset names its own."

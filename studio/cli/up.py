@@ -247,6 +247,7 @@ def _request(call: Invocation) -> UpRequest:
         gpus=call.gpus,
         port=call.port,
         consent=call.consent,
+        allow_spill=call.allow_spill,
     )
 
 

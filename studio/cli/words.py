@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
     "logs": "Show the log of the engine and the service.",
+    "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List the presets and whether they fit this machine.",
     "keys": "Make, list and revoke the API keys of chat clients.",
     "runtime": "List, install, check, repair and roll back the engines that can be had.",

@@ -27,6 +27,7 @@ from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, fro
 from studio.domain.events import Event
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.plans import Plan, PlanRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -98,6 +99,10 @@ class ControlClient:
     async def presets(self) -> list[PresetInfo]:
         """Return every preset with its verdict for this host."""
         return await self._call("GET", "/presets", list[PresetInfo])
+
+    async def plan(self, request: PlanRequest) -> Plan:
+        """Return what a preset, or a model's folder, comes to."""
+        return await self._call("POST", "/plan", Plan, body=request)
 
     async def runtimes(self) -> RuntimeList:
         """Return every runtime with its state and its verdict for this host."""

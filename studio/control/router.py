@@ -20,6 +20,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.plans import PlanRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -53,6 +54,7 @@ class Router:
             ("POST", re.compile(r"/stop"), self._stop),
             ("POST", re.compile(r"/down"), self._end),
             ("GET", re.compile(r"/presets"), self._presets),
+            ("POST", re.compile(r"/plan"), self._plan),
             ("GET", re.compile(r"/runtimes"), self._runtimes),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
             ("POST", re.compile(r"/runtimes/gc"), self._collect),
@@ -118,6 +120,9 @@ class Router:
 
     async def _presets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.presets()
+
+    async def _plan(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.plans.plan(_read(body, PlanRequest))
 
     async def _runtimes(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.all()

@@ -66,6 +66,11 @@ class Life:
         return tuple(self._lines)
 
     @property
+    def facts(self) -> phases.Facts:
+        """What its boot has said so far."""
+        return self._known.facts
+
+    @property
     def pid(self) -> int | None:
         """The engine's own process, while there is one."""
         return self._child.pid if self._child else None

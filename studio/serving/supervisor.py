@@ -22,6 +22,7 @@ from studio.serving import machine
 from studio.serving.command import Launch
 from studio.serving.life import Life
 from studio.serving.logs import LogKeeper
+from studio.serving.phases import Facts
 from studio.serving.machine import Effect, Input, Kind
 
 logger = logging.getLogger(__name__)
@@ -103,6 +104,11 @@ class Supervisor:
         if life is None or self._machine.state is not EngineState.READY:
             return None
         return Target(upstream=life.upstream, key=life.key, served_name=life.launch.served_name)
+
+    @property
+    def facts(self) -> Facts:
+        """What the boot of the running engine said: bytes, tokens, seconds; empty without one."""
+        return self._life.facts if self._life is not None else {}
 
     def snapshot(self) -> EngineSnapshot:
         """Return the engine as it is now."""

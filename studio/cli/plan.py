@@ -1,0 +1,72 @@
+"""`weir plan`: ask for a plan and show it; needs no service."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.cli import plan_text
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
+from studio.cli.reach import Command, running_or_offline
+from studio.domain.plans import PlanRequest, PlanVerdict
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+
+_OK = 0
+_DOES_NOT_FIT = 4
+"""As for every error about what this machine lacks."""
+_UNICODE_SAMPLE = "█▓▒░▕·"
+_BYTES_PER_MB = 1_000_000
+
+
+async def plan(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show what fits; exit status 4 says that something does not."""
+    client = await running_or_offline(connector)
+    try:
+        found = await client.plan(_request(call))
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        text = plan_text.plan_text(
+            found,
+            min(console.width, plan_text.WIDEST),
+            unicode=console.can_show(_UNICODE_SAMPLE),
+            colour=console.has_colour and console.out_is_terminal,
+        )
+        console.say(text)
+    return _DOES_NOT_FIT if found.verdict is PlanVerdict.DOES_NOT_FIT else _OK
+
+
+def _request(call: Invocation) -> PlanRequest:
+    """Return what was typed; files are named so that a service elsewhere on the disk finds them."""
+    rate = call.rate_mb_per_s
+    return PlanRequest(
+        preset=call.preset,
+        model=_absolute(call.model),
+        drafter=_absolute(call.drafter),
+        engine=call.engine,
+        overrides=call.overrides,
+        gpus=call.gpus,
+        host=_host(call.host),
+        allow_spill=call.allow_spill,
+        download_bytes_per_s=rate * _BYTES_PER_MB if rate is not None else None,
+    )
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else str(Path(path).expanduser().absolute())
+
+
+def _host(reference: str | None) -> str | None:
+    """Return a captured host's id, or its file from the root."""
+    if reference is None:
+        return None
+    is_file = os.sep in reference or reference.startswith("~") or reference.endswith(".json")
+    return _absolute(reference) if is_file else reference
+
+
+PLAN_COMMANDS: Mapping[str, Command] = {"plan": plan}

@@ -1,0 +1,38 @@
+"""What `weir plan` may be given."""
+
+import argparse
+import math
+
+from studio.cli import plan_words
+
+
+def add_plan(options: "argparse._ArgumentGroup") -> None:
+    """Add the arguments of `weir plan` that `weir up` does not have."""
+    add = options.add_argument
+    add("--model", metavar="FOLDER", help=plan_words.HELP_MODEL)
+    add("--drafter", metavar="FOLDER", help=plan_words.HELP_DRAFTER)
+    add("--engine", metavar="NAME", help=plan_words.HELP_ENGINE)
+    add("--host", metavar="ID|FILE", help=plan_words.HELP_HOST)
+    add(
+        "--rate",
+        dest="rate_mb_per_s",
+        metavar="MB/S",
+        type=_rate,
+        help=plan_words.HELP_RATE,
+    )
+    add_spill(options)
+
+
+def add_spill(options: "argparse._ArgumentGroup") -> None:
+    """Add the one-run override of the never-spill rule."""
+    options.add_argument("--allow-spill", action="store_true", help=plan_words.HELP_ALLOW_SPILL)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = math.nan
+    if not 0 < rate < math.inf:
+        raise argparse.ArgumentTypeError(plan_words.not_a_rate(text))
+    return rate
