@@ -22,8 +22,8 @@ from studio.serving import machine
 from studio.serving.command import Launch
 from studio.serving.life import Life
 from studio.serving.logs import LogKeeper
-from studio.serving.phases import Facts
 from studio.serving.machine import Effect, Input, Kind
+from studio.serving.phases import Facts
 
 logger = logging.getLogger(__name__)
 
