@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from studio.app.cards import uuids_of
 from studio.domain.errors import StudioError
 from studio.domain.hardware import Gpu
 from studio.domain.units import MIB
@@ -60,7 +59,7 @@ class BootsSeen:
     ) -> None:
         """Keep what a boot was seen to hold; `facts` are those of serving/phases.py."""
         known = await asyncio.to_thread(self.known)
-        uuids = uuids_of(served.cards)
+        uuids = calibration.names_of(served.cards)
         sizes = [card.usable_bytes for card in served.cards if card.usable_bytes is not None]
         is_cold = calibration.is_first(
             known,

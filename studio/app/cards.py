@@ -1,10 +1,8 @@
 """The cards that a person chose: kept by the card's own id, because numbers move between boots."""
 
-from collections.abc import Iterable
-
 from studio.app.settings import Settings
 from studio.domain.errors import HostLacks
-from studio.domain.hardware import Gpu, HostSnapshot
+from studio.domain.hardware import HostSnapshot
 
 
 def remembered(settings: Settings, host: HostSnapshot) -> tuple[int, ...] | None:
@@ -27,11 +25,6 @@ def remembered(settings: Settings, host: HostSnapshot) -> tuple[int, ...] | None
                 data={"uuid": uuid},
             )
     return tuple(by_uuid[uuid] for uuid in settings.gpu_uuids)
-
-
-def uuids_of(cards: Iterable[Gpu]) -> tuple[str, ...]:
-    """Return the cards' own ids; a card that has none goes by name and number."""
-    return tuple(card.uuid or f"{card.name} {card.index}" for card in cards)
 
 
 def choice(gpus: tuple[int, ...] | None, host: HostSnapshot) -> dict[str, object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from studio.app.boots_seen import BootsSeen
-from studio.app.cards import remembered, uuids_of
+from studio.app.cards import remembered
 from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput, HostLacks, NotFound
@@ -24,7 +24,7 @@ from studio.models import library
 from studio.planner import boots, calibration, headroom
 from studio.planner.arguments import Arguments
 from studio.planner.boots import Boots
-from studio.planner.budget import Surroundings
+from studio.planner.budget import Processor, Surroundings, Tables
 from studio.planner.calibration import Calibration
 from studio.planner.card_ledger import Ground
 from studio.planner.headroom import Rungs
@@ -135,6 +135,8 @@ class Plans:
     ) -> tuple[Case, Surroundings]:
         installed = runtime_folders.installed(self._paths, recipe)
         around = Surroundings(
+            tables=self.tables(),
+            memory_bytes=ground.host.available_memory_bytes,
             calibration=known,
             runtime_id=installed.runtime_id if installed is not None else None,
             preset=preset.id,
@@ -158,13 +160,15 @@ class Plans:
         gpus: tuple[int, ...] | None,
     ) -> tuple[Case, Surroundings]:
         name = request.engine or (_DEFAULT_ENGINE if ground.host.gpus else _CPU_ENGINE)
-        around = Surroundings(calibration=known)
+        around = Surroundings(
+            tables=self.tables(), calibration=known, memory_bytes=ground.host.available_memory_bytes
+        )
         case = of_folder(
             Path(request.model or ""),
             Path(request.drafter) if request.drafter is not None else None,
             engine_name=name,
             recipe=self._recipe_or_none(name),
-            known=self._document("runtimes/arguments.toml", Arguments),
+            known=self.document("runtimes/arguments.toml", Arguments),
             ground=ground,
             around=around,
             overrides=request.overrides,
@@ -182,7 +186,7 @@ class Plans:
 
     def _judged(self, request: PlanRequest, case: Case, around: Surroundings) -> Plan:
         outcome = work_out(case.subject, case.attempt(case.overrides))
-        ladder = self._document("presets/planner/reductions.toml", Ladder)
+        ladder = self.document("presets/planner/reductions.toml", Ladder)
 
         def evaluate(texts: Mapping[str, str]) -> Outcome | None:
             try:
@@ -196,18 +200,18 @@ class Plans:
     def _about(self, request: PlanRequest, case: Case, around: Surroundings) -> About:
         ground, host = case.subject.ground, case.subject.ground.host
         runtime = case.recipe.name if case.recipe is not None else None
-        cards = uuids_of(case.cards)
+        cards = calibration.names_of(case.cards)
         seen = calibration.boot_times(
             around.calibration, runtime_id=around.runtime_id, preset=around.preset, cards=cards
         )
         times = boots.forecast(
             seen,
-            self._document("presets/planner/boots.toml", Boots).rows,
+            self.document("presets/planner/boots.toml", Boots).rows,
             runtime=runtime,
             profiles=case.profiles,
             is_wsl=host.is_wsl,
         )
-        rungs = self._document("presets/planner/headroom.toml", Rungs).rungs
+        rungs = self.document("presets/planner/headroom.toml", Rungs).rungs
         return About(
             preset=case.preset.id if case.preset is not None else None,
             title=case.preset.title if case.preset is not None else None,
@@ -270,7 +274,11 @@ class Plans:
             logger.info("plan of %s: %s", preset.id, warning)
         return found
 
-    def _document(self, name: str, kind: type[T]) -> T:
+    def tables(self) -> Tables:
+        """Return the data that forecasts are made with."""
+        return Tables(processor=self.document("presets/planner/processor.toml", Processor))
+
+    def document(self, name: str, kind: type[T]) -> T:
         """Return a document of the catalogue; one that has none of its own uses the bundled one."""
         own = self._paths.catalogue / name
         path = own if own.is_file() else bundled_root() / name

@@ -125,6 +125,8 @@ class ModelSpec(Document, frozen=True, kw_only=True):
     wheel: WheelSource | None = None
     prepare: Prepare | None = None
     preparation: tuple[PreparationStep, ...] = ()
+    folder: str | None = None
+    """Where the person keeps it themselves: used as it lies, never written to."""
     unverified: tuple[Gap, ...] = ()
 
 

@@ -170,3 +170,26 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Plan across the line of dedicated memory all the same (WSL2, Windows)."""
     download_bytes_per_s: float | None = None
     """The line's speed, where the person knows it better than the last download."""
+
+
+class MakeRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Make a preset of a model folder, with values that the planner chooses."""
+
+    folder: str
+    id: str | None = None
+    """None: made from the folder's name."""
+    runtime: str | None = None
+    """None: the best one for this machine."""
+    gpus: tuple[int, ...] | None = None
+    replace: bool = False
+    """Overwrite a preset of the person's own with that id."""
+
+
+class MadePreset(msgspec.Struct, frozen=True, kw_only=True):
+    """A preset that was made, and its plan."""
+
+    id: str
+    path: str
+    plan: Plan
+    notes: tuple[str, ...] = ()
+    """What to know about the model: no chat template, no tokenizer."""

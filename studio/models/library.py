@@ -16,7 +16,7 @@ RECORD_FILE = "weir-model.json"
 
 def model_folder(paths: Paths, spec: ModelSpec) -> Path:
     """Return where a model lies, or will lie."""
-    return paths.models / spec.id
+    return Path(spec.folder) if spec.folder is not None else paths.models / spec.id
 
 
 def find(paths: Paths, spec: ModelSpec) -> Path | None:
@@ -32,8 +32,10 @@ def find(paths: Paths, spec: ModelSpec) -> Path | None:
 def check(folder: Path, spec: ModelSpec) -> InstalledModel:
     """Return the record of a whole model folder; files are compared by name and size.
 
-    Raises: Damaged (`model-incomplete`, `model-other-source`, `document-damaged`).
+    Raises: Damaged (`model-incomplete`, `model-other-source`, `model-moved`, `document-damaged`).
     """
+    if spec.folder is not None:
+        return _check_own(folder, spec)
     record = read_json(folder / RECORD_FILE, InstalledModel)
     if record is None:
         raise _incomplete(folder, spec, f"it has no {RECORD_FILE}, so it was never finished")
@@ -54,6 +56,26 @@ def check(folder: Path, spec: ModelSpec) -> InstalledModel:
             hint="Run `weir up` again: it is made anew.",
         )
     return record
+
+
+def _check_own(folder: Path, spec: ModelSpec) -> InstalledModel:
+    """Return a record of a folder of the person's own, which has none of ours in it."""
+    for name in spec.files:
+        found, expected = _size(folder / name), spec.sizes.get(name)
+        if found is None or (expected is not None and found != expected):
+            what = "is missing" if found is None else "has another size than before"
+            raise Damaged(
+                "model-moved",
+                f"The folder of {spec.title}, {folder}, has changed: the file {name} {what}.",
+                hint=f"Put it back, or make the preset anew: `weir presets make {folder}`.",
+            )
+    return InstalledModel(
+        id=spec.id,
+        source_sha256="",
+        files=dict(spec.sizes),
+        licence=spec.licence,
+        origin=spec.origin,
+    )
 
 
 def download_bytes(spec: ModelSpec, paths: Paths) -> int:

@@ -6,10 +6,23 @@ what this machine's own boot of the same settings was seen to leave (calibration
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Protocol
 
+from studio.domain.geometry import ModelGeometry
 from studio.domain.hardware import Gpu
-from studio.domain.plans import LedgerItem
-from studio.planner.calibration import Calibration
+from studio.domain.manifests import Document
+from studio.domain.plans import LedgerItem, LedgerPlace
+from studio.domain.units import percent_text
+from studio.planner import calibration
+from studio.planner.calibration import Calibration, Match
+from studio.planner.engine import Device, Engine
+
+DEFAULT_SHARE = 0.92
+"""Of the card, or of the memory, that an engine takes unless told otherwise (vLLM 0.32)."""
+_UNPINNED_UNKNOWN = (
+    "How much is left for the KV cache is not known here: pin it with `kv_cache_memory_bytes`."
+)
+_WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,19 +43,194 @@ class Budget:
     assumptions: tuple[str, ...] = ()
 
 
+class Part(Document, frozen=True, kw_only=True):
+    """One process of an engine without a card."""
+
+    name: str
+    title: str
+    bytes: int
+    error_bytes: int
+    source: str
+
+
+class Processor(Document, frozen=True, kw_only=True):
+    """`presets/planner/processor.toml`."""
+
+    schema_version: int
+    worker_bytes: int
+    """Held by the worker when it measures what is left for the pool, weights apart."""
+    worker_error_bytes: int
+    parts: tuple[Part, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Return the sum of the processes."""
+        return sum(part.bytes for part in self.parts)
+
+
+class Models(Protocol):
+    """What is served, and by what; a subject of work.py is one."""
+
+    @property
+    def engine(self) -> Engine:
+        """The engine."""
+
+    @property
+    def target(self) -> ModelGeometry | None:
+        """The model."""
+
+    @property
+    def drafter(self) -> ModelGeometry | None:
+        """The model that drafts for it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The data that forecasts are made with."""
+
+    processor: Processor
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What is known beside settings and cards."""
 
+    tables: Tables
     calibration: Calibration = dataclasses.field(default_factory=Calibration)
     runtime_id: str | None = None
     preset: str | None = None
+    memory_bytes: int | None = None
+    """Of the machine."""
 
 
 def forecast(
-    _subject: object, settings: Mapping[str, object], _cards: tuple[Gpu, ...], _around: Surroundings
+    model: Models, settings: Mapping[str, object], cards: tuple[Gpu, ...], around: Surroundings
 ) -> Budget:
-    """Return the forecast of one card's memory for these settings."""
-    pinned = settings.get("kv_cache_memory_bytes")
-    kv = pinned if isinstance(pinned, int) else None
-    return Budget(kv_bytes=kv, kv_error_bytes=0 if kv is not None else None)
+    """Return the forecast of one card's memory, or of the machine's, for these settings."""
+    seen = calibration.match(
+        around.calibration,
+        runtime_id=around.runtime_id,
+        preset=around.preset,
+        cards=calibration.names_of(cards),
+        settings=settings,
+    )
+    pinned = _pinned(settings)
+    if model.engine.device is Device.CPU:
+        return _in_memory(
+            model, around.tables.processor, settings, pinned, seen, around.memory_bytes
+        )
+    return _on_card(model, settings, cards, around, pinned, seen)
+
+
+def _pinned(settings: Mapping[str, object]) -> int | None:
+    value = settings.get("kv_cache_memory_bytes")
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+# On the processor
+
+
+def _in_memory(
+    models: Models,
+    table: Processor,
+    settings: Mapping[str, object],
+    pinned: int | None,
+    seen: Match | None,
+    host_bytes: int | None,
+) -> Budget:
+    """Return the forecast of an engine without a card; its pool is pinned, or a share of memory.
+
+    Source of the share: vLLM 0.32, v1/worker/cpu_worker.py: `gpu_memory_utilization` of the memory
+    less what the worker holds by then.
+    """
+    weights = _weights(models, settings)
+    items = [*weights, *(_process(part) for part in table.parts)]
+    sizes = [item.bytes for item in weights]
+    if pinned is not None:
+        kv_bytes, error, source = pinned, 0, "`kv_cache_memory_bytes`"
+    elif host_bytes is None or any(size is None for size in sizes):
+        return Budget(items=tuple(items), unknown=(_UNPINNED_UNKNOWN,))
+    else:
+        share = settings.get("gpu_memory_utilization", DEFAULT_SHARE)
+        share = float(share) if isinstance(share, int | float) else DEFAULT_SHARE
+        held = table.worker_bytes + sum(size or 0 for size in sizes)
+        kv_bytes, error = round(share * host_bytes - held), table.worker_error_bytes
+        source = f"{percent_text(share)} of the memory, less what the worker holds"
+    seen_bytes = _seen_bytes(seen, pinned)
+    if seen_bytes is not None:
+        kv_bytes, error, source = seen_bytes
+    return Budget(
+        items=tuple(items),
+        kv_bytes=kv_bytes,
+        kv_error_bytes=error,
+        kv_source=source,
+        error_bytes=error + sum(item.error_bytes or 0 for item in items),
+    )
+
+
+def _process(part: Part) -> LedgerItem:
+    return LedgerItem(
+        name=part.name,
+        title=part.title,
+        place=LedgerPlace.MEMORY,
+        bytes=part.bytes,
+        error_bytes=part.error_bytes,
+        source=part.source,
+    )
+
+
+def _weights(models: Models, settings: Mapping[str, object]) -> list[LedgerItem]:
+    """Return the weights in memory: as stored, or as the number format of the engine makes them."""
+    found = []
+    for name, title, model in (
+        ("weights", "Weights", models.target),
+        ("drafter", "Drafter", models.drafter),
+    ):
+        if model is None:
+            continue
+        stored = sum(model.weight_bytes.values()) if model.weight_bytes else None
+        factor = _WIDTHS.get(str(settings.get("dtype")), 0) / _WIDTHS.get(model.dtype or "", 1)
+        is_cast = stored is not None and factor > 0 and model.dtype in _WIDTHS
+        found.append(
+            LedgerItem(
+                name=name,
+                title=title,
+                place=LedgerPlace.MEMORY,
+                bytes=round(stored * factor) if is_cast and stored is not None else stored,
+                error_bytes=None if stored is None else 0,
+                source="the headers of the model's files" + (", cast" if is_cast else ""),
+            )
+        )
+    return found
+
+
+def _seen_bytes(seen: Match | None, pinned: int | None) -> tuple[int, int, str] | None:
+    """Return the KV bytes that a boot of the same settings was seen to have, None without one."""
+    if pinned is not None or seen is None or not seen.is_same or seen.boot.kv_bytes is None:
+        return None
+    kv_bytes = seen.boot.kv_bytes
+    error = max(seen.boot.kv_error_bytes or 0, round(kv_bytes * calibration.ERROR_SHARE))
+    return kv_bytes, error, f"as seen here on {seen.boot.at[:10]}"
+
+
+# On cards
+
+
+def _on_card(
+    models: Models,
+    settings: Mapping[str, object],
+    cards: tuple[Gpu, ...],
+    around: Surroundings,
+    pinned: int | None,
+    seen: Match | None,
+) -> Budget:
+    weights = _weights(models, settings)
+    seen_bytes = _seen_bytes(seen, pinned)
+    if seen_bytes is not None:
+        return Budget(kv_bytes=seen_bytes[0], kv_error_bytes=seen_bytes[1], kv_source=seen_bytes[2])
+    return Budget(
+        kv_bytes=pinned,
+        kv_error_bytes=None if pinned is None else 0,
+        kv_source="`kv_cache_memory_bytes`",
+        unknown=() if pinned is not None else (_UNPINNED_UNKNOWN,),
+    )

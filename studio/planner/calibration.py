@@ -5,10 +5,11 @@ is what was seen; of other settings, what was seen, moved by what the change its
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from studio.domain.hardware import Gpu
 from studio.domain.manifests import KnobValue
 from studio.domain.units import GIB
 
@@ -66,6 +67,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """Of the last large download."""
     lines: dict[str, int] = {}
     """Card (UUID) to the bytes that it takes before anything spills, as measured here."""
+
+
+def names_of(cards: Iterable[Gpu]) -> tuple[str, ...]:
+    """Return the cards' own ids; a card that has none goes by name and number."""
+    return tuple(card.uuid or f"{card.name} {card.index}" for card in cards)
 
 
 def cards_key(uuids: Sequence[str]) -> str:
