@@ -5,12 +5,13 @@ Reading is done in a thread, so that a slow disk stalls nobody's answer.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from studio.app.boots_seen import BootsSeen
 from studio.app.cards import remembered
+from studio.app.machine import Machine
 from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput, HostLacks, NotFound
@@ -56,7 +57,7 @@ class Plans:
         presets: PresetStore,
         catalog: Catalog,
         settings: SettingsFile,
-        host: Callable[[], Awaitable[HostSnapshot]],
+        machine: Machine,
         own_pids: Callable[[], frozenset[int]],
     ) -> None:
         self.seen = BootsSeen(paths.home / "calibration.json")
@@ -64,7 +65,7 @@ class Plans:
         self._presets = presets
         self._catalog = catalog
         self._settings = settings
-        self._host = host
+        self._machine = machine
         self._own_pids = own_pids
         self._documents: dict[str, tuple[tuple[Path, int], object]] = {}
 
@@ -75,16 +76,30 @@ class Plans:
         BadInput (`plan-of-both`, `knob-unknown`, `knob-value`, …), and what reading files raises.
         """
         _check(request)
-        live = None if request.host is not None else await self._host()
-        pids = self._own_pids() if request.host is None else frozenset[int]()
-        return await asyncio.to_thread(self._plan, request, live, pids)
+        if request.host is not None:
+            return await asyncio.to_thread(self._of_catalogue, request)
+        host = await self._machine.look()
+        is_replay = self._machine.replayed is not None
+        ground = self._ground(host, allow_spill=request.allow_spill, is_replay=is_replay)
+        return await asyncio.to_thread(self._plan, request, ground)
 
-    def _plan(self, request: PlanRequest, live: HostSnapshot | None, pids: frozenset[int]) -> Plan:
-        known = self.seen.known() if live is not None else Calibration()
-        host = live if live is not None else hosts.load(request.host or "", self._paths).host
-        ground = Ground(
-            host=host, lines=known.lines, own_pids=pids, allow_spill=request.allow_spill
+    def _of_catalogue(self, request: PlanRequest) -> Plan:
+        host = hosts.of_catalogue(request.host or "", self._paths).host
+        ground = self._ground(host, allow_spill=request.allow_spill, is_replay=True)
+        return self._plan(request, ground)
+
+    def _ground(self, host: HostSnapshot, *, allow_spill: bool, is_replay: bool) -> Ground:
+        if is_replay:
+            return Ground(host=host, allow_spill=allow_spill, is_replay=True)
+        return Ground(
+            host=host,
+            lines=self.seen.known().lines,
+            own_pids=self._own_pids(),
+            allow_spill=allow_spill,
         )
+
+    def _plan(self, request: PlanRequest, ground: Ground) -> Plan:
+        known = Calibration() if ground.is_replay else self.seen.known()
         case, around = self._case(request, ground, known)
         return self._judged(request, case, around)
 
@@ -94,28 +109,28 @@ class Plans:
         self, request: PlanRequest, ground: Ground, known: Calibration
     ) -> tuple[Case, Surroundings]:
         gpus = request.gpus
-        if gpus is None and request.host is None:
+        if gpus is None and not ground.is_replay:
             gpus = remembered(self._settings.now, ground.host)
         if request.model is not None:
             return self._folder_case(request, ground, known, gpus)
-        preset, overrides = self._picked(request, ground.host, gpus)
+        preset, overrides = self._picked(request, ground, gpus)
         recipe = self._catalog.recipe(choose.runtime_of(preset, overrides))
         return self._preset_case(preset, recipe, ground, known, overrides, gpus)
 
     def _picked(
-        self, request: PlanRequest, host: HostSnapshot, gpus: tuple[int, ...] | None
+        self, request: PlanRequest, ground: Ground, gpus: tuple[int, ...] | None
     ) -> tuple[Preset, dict[str, str]]:
         """Return the preset and the overrides: as `weir up` would take them."""
         now = self._settings.now
         if request.preset is not None:
             return self._presets.get(request.preset), request.overrides
-        if request.host is None and now.preset is not None and now.preset in self._presets.ids():
+        if not ground.is_replay and now.preset is not None and now.preset in self._presets.ids():
             preset = self._presets.get(now.preset)
             kept = {name: text for name, text in now.overrides.items() if name in preset.knobs}
             return preset, {**kept, **request.overrides}
         recipes = {recipe.name: recipe for recipe in self._catalog.recipes()}
         readable, _ = self._presets.readable()
-        best = choose.best(readable, recipes, host, gpus)
+        best = choose.best(readable, recipes, ground.host, gpus)
         if best is None:
             raise HostLacks(
                 "no-preset-fits",
@@ -220,7 +235,7 @@ class Plans:
             runtime=runtime,
             engine=case.subject.engine.name,
             host=in_words(host),
-            is_replay=request.host is not None,
+            is_replay=ground.is_replay,
             cards=tuple(planned(card, ground) for card in case.cards),
             download_bytes=self._download_bytes(case),
             download_bytes_per_s=request.download_bytes_per_s
@@ -257,11 +272,10 @@ class Plans:
         request = PlanRequest(
             preset=preset.id, overrides=dict(overrides), gpus=gpus, allow_spill=allow_spill
         )
-        pids = self._own_pids()
+        ground = self._ground(host, allow_spill=allow_spill, is_replay=False)
 
         def work() -> Plan:
             known = self.seen.known()
-            ground = Ground(host=host, lines=known.lines, own_pids=pids, allow_spill=allow_spill)
             case, around = self._preset_case(preset, recipe, ground, known, overrides, gpus)
             return self._judged(request, case, around)
 

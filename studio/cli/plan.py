@@ -1,6 +1,5 @@
 """`weir plan`: ask for a plan and show it; needs no service."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +50,6 @@ def _request(call: Invocation) -> PlanRequest:
         engine=call.engine,
         overrides=call.overrides,
         gpus=call.gpus,
-        host=_host(call.host),
         allow_spill=call.allow_spill,
         download_bytes_per_s=rate * _BYTES_PER_MB if rate is not None else None,
     )
@@ -59,14 +57,6 @@ def _request(call: Invocation) -> PlanRequest:
 
 def _absolute(path: str | None) -> str | None:
     return None if path is None else str(Path(path).expanduser().absolute())
-
-
-def _host(reference: str | None) -> str | None:
-    """Return a captured host's id, or its file from the root."""
-    if reference is None:
-        return None
-    is_file = os.sep in reference or reference.startswith("~") or reference.endswith(".json")
-    return _absolute(reference) if is_file else reference
 
 
 PLAN_COMMANDS: Mapping[str, Command] = {"plan": plan}

@@ -12,7 +12,6 @@ def add_plan(options: "argparse._ArgumentGroup") -> None:
     add("--model", metavar="FOLDER", help=plan_words.HELP_MODEL)
     add("--drafter", metavar="FOLDER", help=plan_words.HELP_DRAFTER)
     add("--engine", metavar="NAME", help=plan_words.HELP_ENGINE)
-    add("--host", metavar="ID|FILE", help=plan_words.HELP_HOST)
     add(
         "--rate",
         dest="rate_mb_per_s",

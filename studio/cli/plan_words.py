@@ -5,7 +5,6 @@ HELP_MODEL = "Plan any model instead of a preset: its folder, or its config.json
 HELP_DRAFTER = "With --model: the folder of a draft model."
 HELP_ENGINE = "With --model: the engine, `vllm-0.32.0`, or the name of a runtime."
 HELP_SET = "Change one setting; with --model, any of the engine's own. May be given again."
-HELP_HOST = "Plan for a captured machine: its id, or its file."
 HELP_ALLOW_SPILL = "Cross the line of dedicated memory all the same, this once (WSL2, Windows)."
 HELP_RATE = "Speed of your line in MB/s, for the time that a download takes."
 

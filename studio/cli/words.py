@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "logs": "Show the log of the engine and the service.",
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List the presets and whether they fit this machine.",
+    "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, list and revoke the API keys of chat clients.",
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "service": "Run the service itself, for a service manager.",

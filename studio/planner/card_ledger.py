@@ -22,6 +22,8 @@ class Ground:
     own_pids: frozenset[int] = frozenset()
     """Processes of our own engine, which ends before a new one starts."""
     allow_spill: bool = False
+    is_replay: bool = False
+    """Whether `host` is a captured machine and not this one."""
     default_share: float = 0.92
     """Of the card, where `gpu_memory_utilization` is not given."""
 
