@@ -168,13 +168,16 @@ class WslFacts(msgspec.Struct, frozen=True, kw_only=True):
     config_networking_mode: str | None = None
     config_faults: tuple[str, ...] = ()
     """Lines of `.wslconfig` that say nothing WSL understands."""
+    has_linux_driver: bool | None = None
+    """A Linux driver was installed inside WSL, which shadows the one that Windows lends."""
 
 
 class ContainerFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The container around us."""
 
     kind: str
-    """`docker`, `podman`, `lxc`, `kubernetes`, `systemd-nspawn` or `other`."""
+    """`docker`, `podman`, `lxc`, `kubernetes`, `systemd-nspawn`, `other`; `control-group` is no
+    container, only a limit that somebody set."""
     memory_limit_bytes: int | None = None
     """By its control group; `UNLIMITED`: none."""
     cpu_limit: float | None = None
@@ -260,6 +263,9 @@ class HostSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Who told of the cards: `nvml` or `nvidia-smi`."""
     gpu_note: str | None = None
     """Why no card is listed, in words, when none is."""
+    gpu_fault: str | None = None
+    """The same for a program: `no-driver`, `not-loaded`, `version-mismatch`, `no-answer`,
+    `no-card`, `no-sense` (nvidia-smi was not understood) or `other`."""
     gpu_links: tuple[GpuLink, ...] = ()
     """One for each pair of cards."""
     adapters: tuple[Adapter, ...] = ()

@@ -1,112 +1,131 @@
-"""What this machine is: operating system, memory, disk, cards. Never an invented value.
+"""What this machine is: system, memory, disks, cards. Never an invented value.
 
-The cards come from NVML through pynvml; where it answers with an error the field is None, and
-`gpu_note` says in words why no card is listed.
+`snapshot` asks what answers at once; `look` asks programs too (compilers, WSL's own, nvidia-smi
+where NVIDIA's library is missing). Neither can be held up by a driver that hangs.
 """
 
+import asyncio
 import contextlib
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import psutil
-import pynvml
 
-from studio.domain.hardware import Gpu, HostSnapshot
+from studio.domain.hardware import HostSnapshot
+from studio.host import adapters, container, disks, gpus, machine, programs, wsl
 from studio.host.files import free_bytes
+from studio.host.gpu_report import GpuReport
+from studio.host.paths import Paths
 
-_WSL_LIBRARY = Path("/usr/lib/wsl/lib/libnvidia-ml.so.1")
 
-
-def snapshot(home: Path) -> HostSnapshot:
+def snapshot(home: Path, folders: Mapping[str, Path] | None = None) -> HostSnapshot:
     """Return the host as it is now; `home` says which disk is meant. Blocks for milliseconds."""
-    gpus, driver, note = _cards()
-    memory = psutil.virtual_memory()
+    return _with_cards(_without_cards(home, folders or {"home": home}), gpus.from_library())
+
+
+async def look(paths: Paths) -> HostSnapshot:
+    """Return the host as it is now, with all that can be found out in a moment."""
+    folders = {
+        "home": paths.home,
+        "runtimes": paths.runtimes,
+        "models": paths.models,
+        "cache": paths.cache,
+    }
+    async with asyncio.TaskGroup() as tasks:
+        bare = tasks.create_task(asyncio.to_thread(_without_cards, paths.home, folders))
+        cards = tasks.create_task(_cards())
+        tools = tasks.create_task(programs.toolchain())
+        network = tasks.create_task(_network())
+    host = _with_cards(bare.result(), cards.result())
+    facts = host.wsl
+    if facts is not None and network.result() is not None:
+        facts = msgspec.structs.replace(facts, networking_mode=network.result())
+    return msgspec.structs.replace(host, toolchain=tools.result(), wsl=facts)
+
+
+async def _cards() -> GpuReport:
+    return await gpus.from_program(await asyncio.to_thread(gpus.from_library))
+
+
+async def _network() -> str | None:
+    return await wsl.networking_mode() if wsl.is_wsl(_kernel()) else None
+
+
+def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
+    memory, swap = psutil.virtual_memory(), _swap()
+    kernel = _kernel()
+    is_wsl = wsl.is_wsl(kernel)
+    shm, shm_free = machine.shared_memory()
     return HostSnapshot(
         system=sys.platform if sys.platform != "win32" else "windows",
         machine=_machine(),
         os_name=_os_name(),
+        kernel=kernel or None,
         glibc=platform.libc_ver()[1] or None,
-        is_wsl=_is_wsl(),
-        cpu_name=_cpu_name(),
-        cpu_count=len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count(),
+        is_wsl=is_wsl,
+        wsl=wsl.facts(kernel) if is_wsl else None,
+        container=container.facts() if sys.platform == "linux" else None,
+        cpu_name=machine.cpu_name(),
+        cpu_count=machine.cpu_count(),
+        cpu_cores=machine.cpu_cores(),
+        cpu_flags=machine.cpu_flags(),
         memory_bytes=memory.total,
         memory_free_bytes=memory.available,
+        swap_bytes=swap[0],
+        swap_free_bytes=swap[1],
+        shm_bytes=shm,
+        shm_free_bytes=shm_free,
         disk_free_bytes=free_bytes(home),
-        driver=driver,
-        gpus=gpus,
-        gpu_note=note,
+        disks=disks.disks(folders, is_wsl=is_wsl),
+        limits=machine.limits(),
+        clock=machine.clock(),
+        locale=machine.locale_name(),
     )
 
 
+def _with_cards(host: HostSnapshot, told: GpuReport) -> HostSnapshot:
+    cards = told.cards
+    if host.is_wsl:  # Windows lends the card and keeps its memory in hand
+        cards = tuple(msgspec.structs.replace(one, is_wddm=True) for one in cards)
+        # There the driver lists no process at all, which does not mean that none is there.
+        cards = tuple(
+            one if one.processes else msgspec.structs.replace(one, processes=None) for one in cards
+        )
+    known = {one.pci_bus_id for one in cards} | {one.pci_bus_id for one in told.integrated}
+    return msgspec.structs.replace(
+        host,
+        driver=told.driver,
+        cuda_version=told.cuda_version,
+        gpus=cards,
+        gpu_source=told.source,
+        gpu_note=told.note,
+        gpu_fault=told.fault,
+        gpu_links=told.links,
+        adapters=(*told.integrated, *adapters.adapters(known)),
+    )
+
+
+def _swap() -> tuple[int | None, int | None]:
+    with contextlib.suppress(OSError, RuntimeError, psutil.Error):
+        swap = psutil.swap_memory()
+        return swap.total, swap.free
+    return None, None
+
+
+def _kernel() -> str:
+    return os.uname().release if hasattr(os, "uname") else platform.release()
+
+
 def _machine() -> str:
-    machine = platform.machine().lower()
-    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    name = platform.machine().lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
 
 
 def _os_name() -> str:
     with contextlib.suppress(OSError):
         return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
     return f"{platform.system()} {platform.release()}"
-
-
-def _is_wsl() -> bool:
-    with contextlib.suppress(OSError):
-        return "microsoft" in Path("/proc/sys/kernel/osrelease").read_text().lower()
-    return False
-
-
-def _cpu_name() -> str | None:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip() or None
-    return platform.processor() or None
-
-
-def _cards() -> tuple[tuple[Gpu, ...], str | None, str | None]:
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError_LibraryNotFound:
-        if _WSL_LIBRARY.exists():
-            return (), None, f"NVIDIA's library lies in {_WSL_LIBRARY.parent} but cannot be loaded."
-        return (), None, "No NVIDIA driver was found on this machine."
-    except pynvml.NVMLError as error:
-        return (), None, f"NVIDIA's driver does not answer: {error}."
-    try:
-        driver = _text(pynvml.nvmlSystemGetDriverVersion())
-        cards = tuple(_card(index) for index in range(pynvml.nvmlDeviceGetCount()))
-    except pynvml.NVMLError as error:
-        return (), None, f"NVIDIA's driver does not list its cards: {error}."
-    finally:
-        with contextlib.suppress(pynvml.NVMLError):
-            pynvml.nvmlShutdown()
-    return cards, driver, None if cards else "NVIDIA's driver lists no card."
-
-
-def _card(index: int) -> Gpu:
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    name = uuid = capability = total = free = None
-    with contextlib.suppress(pynvml.NVMLError):
-        name = _text(pynvml.nvmlDeviceGetName(handle))
-    with contextlib.suppress(pynvml.NVMLError):
-        uuid = _text(pynvml.nvmlDeviceGetUUID(handle))
-    with contextlib.suppress(pynvml.NVMLError):
-        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
-        capability = f"{major}.{minor}"
-    with contextlib.suppress(pynvml.NVMLError):
-        memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-        total, free = int(memory.total), int(memory.free)
-    return Gpu(
-        index=index,
-        name=name or f"NVIDIA card {index}",
-        uuid=uuid,
-        compute_capability=capability,
-        total_bytes=total,
-        free_bytes=free,
-    )
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

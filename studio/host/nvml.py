@@ -1,0 +1,271 @@
+"""The cards as NVIDIA's management library (NVML) tells of them, through pynvml.
+
+Each question is asked by itself: what a card or driver does not support is None, and what fails in
+another way (a card that is lost) is kept in the card's `faults`, in the driver's own words.
+"""
+
+import contextlib
+import ctypes
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pynvml
+
+from studio.domain.hardware import Gpu, GpuProcess, MigDevice
+from studio.host.gpu_links import links_between
+from studio.host.gpu_report import GpuReport, short_bus_id, sorted_out
+
+WSL_LIBRARY = Path("/usr/lib/wsl/lib/libnvidia-ml.so.1")
+"""Windows lends its driver to WSL here; a distribution's own library would not work."""
+
+_NOT_SUPPORTED = frozenset(
+    (
+        pynvml.NVML_ERROR_NOT_SUPPORTED,
+        pynvml.NVML_ERROR_FUNCTION_NOT_FOUND,
+        pynvml.NVML_ERROR_NO_PERMISSION,
+        pynvml.NVML_ERROR_NOT_FOUND,
+        pynvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+        pynvml.NVML_ERROR_DEPRECATED,
+        pynvml.NVML_ERROR_INVALID_ARGUMENT,
+    )
+)
+"""Answers that mean `not known`; any other error is a fault of the card."""
+
+THROTTLE_REASONS = {
+    0x04: "sw-power-cap",
+    0x08: "hw-slowdown",
+    0x10: "sync-boost",
+    0x20: "sw-thermal-slowdown",
+    0x40: "hw-thermal-slowdown",
+    0x80: "hw-power-brake",
+    0x100: "display-clock-setting",
+}
+"""NVML's `nvmlClocksEventReasons` bits, without idle and the clocks a person chose."""
+
+_COMPUTE_MODES = {0: "default", 2: "prohibited", 3: "exclusive-process"}
+_SLOWDOWN = 1
+_MEMORY_CLOCK = 2
+_GPU_SENSOR = 0
+
+
+def read() -> GpuReport:
+    """Return what the library tells; blocks, for ever when the driver hangs (`gpus.py` bounds it).
+
+    On `fault` `no-driver` the library itself is missing, and nvidia-smi may still be asked.
+    """
+    _prefer(WSL_LIBRARY)
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        return _refused(error)
+    try:
+        return _read_all()
+    except pynvml.NVMLError as error:
+        return GpuReport(
+            note=f"NVIDIA's driver does not list its cards: {words(error)}.", fault="other"
+        )
+    finally:
+        with contextlib.suppress(pynvml.NVMLError):
+            pynvml.nvmlShutdown()
+
+
+def words(error: pynvml.NVMLError) -> str:
+    """Return an NVML error in the library's own words, without a full stop."""
+    return str(error).rstrip(".").strip() or "it gave no reason"
+
+
+def _prefer(library: Path) -> None:
+    """Load `library` where it exists: pynvml's later search by name finds what is loaded."""
+    if library.exists():
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+
+
+def _refused(error: pynvml.NVMLError) -> GpuReport:
+    match error.value:
+        case pynvml.NVML_ERROR_LIBRARY_NOT_FOUND:
+            note = "No NVIDIA driver was found on this machine."
+            if WSL_LIBRARY.exists():
+                note = f"NVIDIA's library lies in {WSL_LIBRARY.parent} but cannot be loaded."
+            return GpuReport(note=note, fault="no-driver")
+        case pynvml.NVML_ERROR_DRIVER_NOT_LOADED:
+            note = "NVIDIA's library is here, but the driver's kernel module is not loaded."
+            return GpuReport(note=note, fault="not-loaded")
+        case pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH:
+            note = "NVIDIA's library and the loaded kernel module are of different versions."
+            return GpuReport(note=note, fault="version-mismatch")
+        case pynvml.NVML_ERROR_GPU_NOT_FOUND:
+            return GpuReport(note="NVIDIA's driver lists no card.", fault="no-card")
+        case _:
+            note = f"NVIDIA's driver does not answer: {words(error)}."
+            return GpuReport(note=note, fault="other")
+
+
+def _read_all() -> GpuReport:
+    system = Asker()
+    driver = _text(system.ask(pynvml.nvmlSystemGetDriverVersion))
+    cuda = system.ask(pynvml.nvmlSystemGetCudaDriverVersion_v2)
+    handles: dict[int, Any] = {}
+    cards = []
+    for index in range(pynvml.nvmlDeviceGetCount()):
+        asker = Asker()
+        handle = asker.ask(pynvml.nvmlDeviceGetHandleByIndex, index)
+        if handle is None:
+            faults = tuple(asker.faults) or ("the driver gives no access to it",)
+            cards.append(Gpu(index=index, name=f"NVIDIA card {index}", faults=faults))
+            continue
+        handles[index] = handle
+        cards.append(_card(index, handle, asker))
+    return sorted_out(
+        tuple(cards),
+        source="nvml",
+        driver=driver,
+        cuda_version=f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
+        links=links_between(handles, {one.index: one.pci_bus_id for one in cards}),
+    )
+
+
+class Asker:
+    """Asks one card after the other question and keeps what went wrong."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def ask(self, call: Callable[..., Any], *arguments: object) -> Any:
+        """Return the answer, or None."""
+        try:
+            return call(*arguments)
+        except pynvml.NVMLError as error:
+            if error.value not in _NOT_SUPPORTED:
+                fault = words(error)
+                if fault not in self.faults:
+                    self.faults.append(fault)
+            return None
+
+
+def _card(index: int, handle: Any, asker: Asker) -> Gpu:
+    ask = asker.ask
+    capability = ask(pynvml.nvmlDeviceGetCudaComputeCapability, handle)
+    total, reserved, free, used = _memory(handle, asker)
+    pci = ask(pynvml.nvmlDeviceGetPciInfo, handle)
+    limits = ask(pynvml.nvmlDeviceGetPowerManagementLimitConstraints, handle)
+    ecc = ask(pynvml.nvmlDeviceGetEccMode, handle)
+    mig = ask(pynvml.nvmlDeviceGetMigMode, handle)
+    model = ask(pynvml.nvmlDeviceGetDriverModel, handle)
+    reasons = ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons, handle)
+    modes = ask(pynvml.nvmlDeviceGetComputeMode, handle)
+    limit = ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+    default = ask(pynvml.nvmlDeviceGetPowerManagementDefaultLimit, handle)
+    return Gpu(
+        index=index,
+        name=_text(ask(pynvml.nvmlDeviceGetName, handle)) or f"NVIDIA card {index}",
+        uuid=_text(ask(pynvml.nvmlDeviceGetUUID, handle)),
+        compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
+        total_bytes=total,
+        reserved_bytes=reserved,
+        free_bytes=free,
+        used_bytes=used,
+        processes=_processes(handle, asker),
+        pci_bus_id=short_bus_id(_text(pci.busId)) if pci is not None else None,
+        pcie_generation=ask(pynvml.nvmlDeviceGetCurrPcieLinkGeneration, handle),
+        pcie_generation_max=ask(pynvml.nvmlDeviceGetMaxPcieLinkGeneration, handle),
+        pcie_width=ask(pynvml.nvmlDeviceGetCurrPcieLinkWidth, handle),
+        pcie_width_max=ask(pynvml.nvmlDeviceGetMaxPcieLinkWidth, handle),
+        power_limit_w=_watts(limit),
+        power_default_w=_watts(default),
+        power_max_w=_watts(limits[1] if limits else None),
+        temperature_c=ask(pynvml.nvmlDeviceGetTemperature, handle, _GPU_SENSOR),
+        slowdown_temperature_c=ask(pynvml.nvmlDeviceGetTemperatureThreshold, handle, _SLOWDOWN),
+        throttle_reasons=None if reasons is None else throttle_reasons(reasons),
+        memory_clock_mhz=ask(pynvml.nvmlDeviceGetClockInfo, handle, _MEMORY_CLOCK),
+        memory_clock_max_mhz=ask(pynvml.nvmlDeviceGetMaxClockInfo, handle, _MEMORY_CLOCK),
+        memory_bus_bits=ask(pynvml.nvmlDeviceGetMemoryBusWidth, handle),
+        display_attached=_flag(ask(pynvml.nvmlDeviceGetDisplayMode, handle)),
+        display_active=_flag(ask(pynvml.nvmlDeviceGetDisplayActive, handle)),
+        is_integrated=None if capability is None else False,
+        is_wddm=None if model is None else model[0] == 0,
+        ecc_enabled=_flag(ecc[0] if ecc else None),
+        mig_enabled=_flag(mig[0] if mig else None),
+        mig_devices=_mig_devices(handle, asker) if mig and mig[0] else (),
+        compute_mode=_COMPUTE_MODES.get(modes) if modes is not None else None,
+        faults=tuple(asker.faults),
+    )
+
+
+def _memory(handle: Any, asker: Asker) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return total, reserved, free and used bytes; an old driver counts reserved as used."""
+    told = asker.ask(pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2)
+    if told is not None:
+        return int(told.total), int(told.reserved), int(told.free), int(told.used)
+    told = asker.ask(pynvml.nvmlDeviceGetMemoryInfo, handle)
+    if told is not None:
+        return int(told.total), None, int(told.free), int(told.used)
+    return None, None, None, None
+
+
+def _processes(handle: Any, asker: Asker) -> tuple[GpuProcess, ...] | None:
+    computing = asker.ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
+    drawing = asker.ask(pynvml.nvmlDeviceGetGraphicsRunningProcesses, handle)
+    if computing is None and drawing is None:
+        return None
+    found = {one.pid: _process(one, is_graphics=True) for one in drawing or ()}
+    found |= {one.pid: _process(one, is_graphics=False) for one in computing or ()}
+    return tuple(sorted(found.values(), key=lambda one: -(one.bytes or 0)))
+
+
+def _process(told: Any, *, is_graphics: bool) -> GpuProcess:
+    held = told.usedGpuMemory
+    return GpuProcess(
+        pid=int(told.pid),
+        name=process_name(int(told.pid)),
+        bytes=None if held is None else int(held),
+        is_graphics=is_graphics,
+    )
+
+
+def process_name(pid: int) -> str | None:
+    """Return what a process is called, None when it cannot be seen from here."""
+    try:
+        return psutil.Process(pid).name() or None
+    except (psutil.Error, OSError, ValueError):
+        return None
+
+
+def _mig_devices(handle: Any, asker: Asker) -> tuple[MigDevice, ...]:
+    count = asker.ask(pynvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0
+    quiet = Asker()  # a place without a slice is no fault
+    slices: Iterable[Any] = (
+        quiet.ask(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, place)
+        for place in range(count)
+    )
+    return tuple(_mig_device(one, asker) for one in slices if one is not None)
+
+
+def _mig_device(handle: Any, asker: Asker) -> MigDevice:
+    memory = asker.ask(pynvml.nvmlDeviceGetMemoryInfo, handle)
+    return MigDevice(
+        name=_text(asker.ask(pynvml.nvmlDeviceGetName, handle)),
+        uuid=_text(asker.ask(pynvml.nvmlDeviceGetUUID, handle)),
+        total_bytes=None if memory is None else int(memory.total),
+    )
+
+
+def throttle_reasons(bits: int) -> tuple[str, ...]:
+    """Return the names behind NVML's bits that mean lowered clocks."""
+    return tuple(name for bit, name in THROTTLE_REASONS.items() if bits & bit)
+
+
+def _watts(milliwatts: int | None) -> float | None:
+    return None if milliwatts is None else milliwatts / 1000
+
+
+def _flag(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _text(value: str | bytes | None) -> str | None:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return value or None
