@@ -4,7 +4,7 @@ import dataclasses
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from studio.app.settings import SettingsFile
@@ -13,16 +13,17 @@ from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
 from studio.domain.errors import BadInput, HostLacks, NeedsConsent, NotFound, StudioError
 from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
+from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, RuntimeRecipe
+from studio.domain.rules import Facts
 from studio.domain.server import EngineSnapshot
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
-from studio.presets import choose
+from studio.presets import choose, knobs, resolve
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
-from studio.runtimes import install, repair
+from studio.runtimes import install, pin, repair
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
 from studio.serving.command import Launch, Places
@@ -41,7 +42,39 @@ class Choice:
     recipe: RuntimeRecipe
     host: HostSnapshot
     overrides: dict[str, str]
+    facts: Facts
     gpus: tuple[int, ...] | None
+    """The cards that were asked for, to be remembered; `facts.gpus` are those that are used."""
+
+
+def decide(
+    catalog: Catalog,
+    preset: Preset,
+    host: HostSnapshot,
+    gpus: tuple[int, ...] | None,
+    overrides: dict[str, str],
+) -> Choice:
+    """Return the choice of `preset` with these overrides on `host`.
+
+    Raises: HostLacks (`preset-does-not-fit`), BadInput (`knob-unknown`, `knob-value`,
+    `preset-refused`), NotFound (`runtime-unknown`).
+    """
+    knobs.read_overrides(
+        preset, overrides
+    )  # a mistyped runtime is a wrong value, not a missing one
+    recipe = catalog.recipe(choose.runtime_of(preset, overrides))
+    fit = choose.fit(preset, recipe, host, gpus, overrides)
+    if fit.reasons or fit.facts is None or fit.resolved is None:
+        raise HostLacks(
+            "preset-does-not-fit",
+            f"`{preset.id}` does not fit this machine: {' '.join(fit.reasons)}",
+            hint="See what fits with `weir presets`.",
+        )
+    resolve.require(fit.resolved)
+    return Choice(
+        preset=preset, recipe=recipe, host=host, overrides=overrides, facts=fit.facts,
+        gpus=gpus if fit.facts.gpus else None,
+    )  # fmt: skip
 
 
 class Up:
@@ -74,31 +107,20 @@ class Up:
         """Return what `request` asks for on this host, checked as far as can be without a network.
 
         Raises: NotFound (`preset-unknown`, `runtime-unknown`), HostLacks (`preset-does-not-fit`,
-        `no-preset-fits`), BadInput (`knob-unknown`, `knob-value`, `gpu-unknown`, `port-invalid`).
+        `no-preset-fits`), BadInput (`knob-unknown`, `knob-value`, `preset-refused`, `gpu-unknown`,
+        `port-invalid`).
         """
         _check_port(self._settings.now.port if request.port is None else request.port)
         host = await self._host()
         gpus = request.gpus if request.gpus is not None else self._settings.now.gpus
         _check_gpus(host, request.gpus)
         preset = self._pick(request, host, gpus)
-        recipe = self._catalog.recipe(preset.runtime)
-        reasons = choose.reasons_against(preset, recipe, host, gpus)
-        if reasons:
-            raise HostLacks(
-                "preset-does-not-fit",
-                f"`{preset.id}` does not fit this machine: {' '.join(reasons)}",
-                hint="See what fits with `weir presets`.",
-            )
         remembered = self._settings.now
         same = request.preset is None and preset.id == remembered.preset
         known = remembered.overrides if same else {}  # the preset may have lost a knob since
         known = {name: text for name, text in known.items() if name in preset.knobs}
         overrides = {**known, **request.overrides}
-        command.read_overrides(preset, overrides)
-        return Choice(
-            preset=preset, recipe=recipe, host=host, overrides=overrides,
-            gpus=gpus if preset.needs.gpus or recipe.needs.gpu else None,
-        )  # fmt: skip
+        return decide(self._catalog, preset, host, gpus, overrides)
 
     def check_words(self, request: UpRequest) -> None:
         """Refuse an unknown preset, knob or value before anything is looked at.
@@ -106,7 +128,7 @@ class Up:
         Raises: NotFound (`preset-unknown`), BadInput (`knob-unknown`, `knob-value`).
         """
         if request.preset is not None:
-            command.read_overrides(self._presets.get(request.preset), request.overrides)
+            knobs.read_overrides(self._presets.get(request.preset), request.overrides)
 
     def _pick(self, request: UpRequest, host: HostSnapshot, gpus: tuple[int, ...] | None) -> Preset:
         if request.preset is not None:
@@ -134,10 +156,10 @@ class Up:
         self.require(choice, request)
         runtime = await self._runtime(choice)
         folder = runtime_folders.folder_of(self._paths, runtime)
-        model = await self._model(choice, runtime_folders.python_of(self._paths, runtime))
+        python = runtime_folders.python_of(self._paths, runtime)
+        models = [await self._model(spec, python) for spec in preset.models]
         stages.begin(Stage.BOOT, preset.title)
-        launch = self.render(choice, runtime, folder, model)
-        engine = await self._ensure_ready(launch)
+        engine = await self._ensure_ready(self.render(choice, runtime, folder, models))
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))
         self._remember(choice, engine)
@@ -153,7 +175,7 @@ class Up:
         )
 
     def render(
-        self, choice: Choice, runtime: InstalledRuntime, folder: Path, model: Path
+        self, choice: Choice, runtime: InstalledRuntime, folder: Path, models: list[Path]
     ) -> Launch:
         """Return the launch of `choice`. The socket's name is new each time.
 
@@ -166,40 +188,38 @@ class Up:
             cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise from_os_error(error, Path(error.filename or cache)) from error
-        return command.render(
-            choice.preset,
-            choice.recipe,
-            overrides=choice.overrides,
-            places=Places(
-                python=str(runtime_folders.python_of(self._paths, runtime)),
-                runtime=str(folder),
-                runtime_id=runtime.runtime_id,
-                model=str(model),
-                socket=str(sockets / f"engine-{secrets.token_hex(4)}.sock"),
-                cache=str(cache),
-            ),
-            inherited=os.environ,
-            gpus=choice.gpus,
+        places = Places(
+            python=str(runtime_folders.python_of(self._paths, runtime)),
+            runtime=str(folder),
+            runtime_id=runtime.runtime_id,
+            model=str(models[0]),
+            drafter=str(models[1]) if len(models) > 1 else "",
+            socket=str(sockets / f"engine-{secrets.token_hex(4)}.sock"),
+            cache=str(cache),
         )
+        return launch(choice, places, os.environ)
 
     def still_to_fetch_bytes(self, preset: Preset, recipe: RuntimeRecipe) -> int:
         """Return the download that serving `preset` would need now."""
-        model = library.download_bytes(preset.model, self._paths)
-        return model + install.download_bytes(recipe, self._paths)
+        models = sum(library.download_bytes(spec, self._paths) for spec in preset.models)
+        return models + install.download_bytes(recipe, self._paths)
 
     def require(self, choice: Choice, request: UpRequest) -> None:
         """Raise unless all that `choice` needs is here or may be fetched.
 
-        Raises: NeedsConsent (`large-download`); for a model without a source, what
-        `library.check` raises.
+        Raises: NeedsConsent (`large-download`); HostLacks (`runtime-not-pinned`, `hash-unverified`)
+        for a runtime whose recipe leaves something open; for a model that the Studio cannot fetch,
+        what `library.check` raises.
         """
-        spec = choice.preset.model
-        if spec.wheel is None and library.find(self._paths, spec) is None:
-            library.check(library.model_folder(self._paths, spec), spec)
+        if runtime_folders.installed(self._paths, choice.recipe) is None:
+            pin.require_installable(choice.recipe)
+        for spec in choice.preset.models:
+            if spec.wheel is None:
+                library.check(library.model_folder(self._paths, spec), spec)
         size = self.still_to_fetch_bytes(choice.preset, choice.recipe)
         if size <= ASK_ABOVE_BYTES or request.consent:
             return
-        disk = choice.recipe.needs.disk_bytes + choice.preset.model.disk_bytes
+        disk = choice.recipe.needs.disk_bytes + sum(m.disk_bytes for m in choice.preset.models)
         raise NeedsConsent(
             "large-download",
             f"`{choice.preset.id}` ({choice.preset.title}) needs {bytes_text(size)} of downloads "
@@ -219,8 +239,8 @@ class Up:
         stages.end(Stage.RUNTIME, f"{recipe.name} · {made.interpreter}")
         return made
 
-    async def _model(self, choice: Choice, python: Path) -> Path:
-        spec, stages = choice.preset.model, self._stages
+    async def _model(self, spec: ModelSpec, python: Path) -> Path:
+        stages = self._stages
         found = library.find(self._paths, spec)
         if found is not None:
             stages.end(Stage.MODEL, f"{spec.title} is here", skipped=True)
@@ -240,6 +260,15 @@ class Up:
             )
         except StudioError as error:  # it serves, and its first key would be lost with an error
             logger.warning("the choice cannot be kept: %s", error)
+
+
+def launch(choice: Choice, places: Places, inherited: Mapping[str, str]) -> Launch:
+    """Return the command of `choice` at `places`."""
+    folders = {"model": places.model, "drafter": places.drafter, "cache": places.cache}
+    resolved = resolve.resolve(choice.preset, choice.facts, choice.overrides, folders)
+    return command.render(
+        choice.preset, resolved, choice.recipe, places=places, inherited=inherited
+    )
 
 
 def boot_key(preset_id: str, runtime_id: str | None) -> str:

@@ -32,11 +32,15 @@ def find(paths: Paths, spec: ModelSpec) -> Path | None:
 def check(folder: Path, spec: ModelSpec) -> InstalledModel:
     """Return the record of a whole model folder; files are compared by name and size.
 
-    Raises: Damaged (`model-incomplete`, `model-other-source`, `model-moved`, `document-damaged`).
+    A model that the Studio cannot fetch is put there by hand and has no record: then the files that
+    the preset names count. Raises: Damaged (`model-incomplete`, `model-other-source`, `model-moved`,
+    `document-damaged`).
     """
     if spec.folder is not None:
         return _check_own(folder, spec)
     record = read_json(folder / RECORD_FILE, InstalledModel)
+    if record is None and spec.wheel is None:
+        return _by_hand(folder, spec)
     if record is None:
         raise _incomplete(folder, spec, f"it has no {RECORD_FILE}, so it was never finished")
     for name in sorted({*spec.files, *record.files}):
@@ -90,6 +94,40 @@ def _size(path: Path) -> int | None:
         return path.stat().st_size
     except OSError:
         return None
+
+
+def _by_hand(folder: Path, spec: ModelSpec) -> InstalledModel:
+    sizes = {name: _size(folder / name) for name in spec.files}
+    missing = [name for name, size in sizes.items() if size is None]
+    if missing:
+        raise Damaged(
+            "model-incomplete",
+            f"The folder of {spec.title}, {folder}, is not complete: "
+            f"{', '.join(missing[:3])} {'is' if len(missing) == 1 else 'are'} missing.",
+            hint=_how_to_get(spec, folder),
+        )
+    found = {name: size for name, size in sizes.items() if size is not None}
+    for name, expected in spec.sizes.items():
+        if found.get(name, expected) != expected:
+            raise _incomplete(
+                folder, spec, f"the file {name} has {found[name]:,} bytes, expected {expected:,}"
+            )
+    return InstalledModel(
+        id=spec.id, source_sha256="", files=found, licence=spec.licence, origin=spec.origin
+    )
+
+
+def _how_to_get(spec: ModelSpec, folder: Path) -> str:
+    """Return what to do about a model that the Studio does not fetch by itself."""
+    if not spec.sources:
+        return f"Put its files into {folder}. Where they can be had is not known: {spec.origin}."
+    names = [
+        f"{one.repository} ({one.hub}{f', revision {one.revision}' if one.revision else ''})"
+        for one in spec.sources
+    ]
+    steps = [step.name for step in spec.preparation if not step.optional]
+    then = f" and prepare them ({', '.join(steps)})" if steps else ""
+    return f"Put the files of {' and '.join(names)} into {folder}{then}."
 
 
 def _incomplete(folder: Path, spec: ModelSpec, reason: str) -> Damaged:

@@ -6,7 +6,6 @@ but nobody defines is an error that says where.
 """
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -26,10 +25,9 @@ from studio.domain.manifests import (
 from studio.domain.rules import Advice, Condition, Gap, Rule
 from studio.presets.choose import RUNTIME
 from studio.presets.knobs import fault_in
-from studio.presets.resolve import PLACES
+from studio.presets.resolve import PLACEHOLDER, PLACES
 
 Named = TypeVar("Named", Rule, Advice, Gap)
-_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _MAPS = ("environment", "fixed", "knobs", "quantities", "derived")
 _LISTS = ("rules", "refusals", "warnings", "unverified")
 
@@ -185,12 +183,13 @@ def _placeholders(preset: Preset) -> Iterator[tuple[str, str]]:
         ("arguments", preset.arguments),
     ]
     for rule in preset.rules:
-        texts += [(f"rules.{rule.name}", rule.environment), (f"rules.{rule.name}", rule.structured)]
+        place = f"rules.{rule.name}"
+        texts += [(place, rule.environment), (place, rule.structured), (place, rule.set)]
     for kind, advices in (("refusals", preset.refusals), ("warnings", preset.warnings)):
         texts += [(f"{kind}.{one.name}", (one.sentence, one.hint)) for one in advices]
     for place, value in texts:
         for text in _strings(value):
-            yield from ((place, name) for name in _PLACEHOLDER.findall(text))
+            yield from ((place, name) for name in PLACEHOLDER.findall(text))
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -115,9 +115,7 @@ def _compares(test: SettingTest, name: str, value: Value, settings: Settings) ->
     return _is_above_default(test, name, value, settings) and _is_no_multiple(test, value, settings)
 
 
-def _is_above_default(
-    test: SettingTest, name: str, value: float, settings: Settings
-) -> bool:
+def _is_above_default(test: SettingTest, name: str, value: float, settings: Settings) -> bool:
     if test.above_default is None:
         return True
     default = settings.default(name)

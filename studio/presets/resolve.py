@@ -17,7 +17,8 @@ from studio.presets.conditions import Settings, holds
 
 PLACES = {"model": "MODEL", "drafter": "DRAFTER", "cache": "CACHE"}
 """What stands for the folders while nobody asks where they are."""
-_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_][a-z0-9_]*)\}(?!\})")
+"""`{name}`; doubled braces are the engine's own and become single ones."""
 _DEEPEST = 16
 
 
@@ -87,9 +88,7 @@ class _State:
         self._structured = {name: dict(keys) for name, keys in preset.structured.items()}
         self._environment = dict(preset.environment)
         self._quantities = dict(preset.quantities)
-        self._settings = Settings(
-            value=self._value, default=self._default, overrides=overrides
-        )
+        self._settings = Settings(value=self._value, default=self._default, overrides=overrides)
 
     def apply(self, rule: Rule, facts: Facts) -> bool:
         """Let `rule` act if its condition holds; return whether it did."""
@@ -118,7 +117,7 @@ class _State:
             argument, _, key = (self._preset.knobs[name].within or "").partition(".")
             if argument in made:
                 made[argument][key] = value
-        return made
+        return {name: keys for name, keys in made.items() if keys}
 
     def arguments(
         self, values: Mapping[str, Value], structured: Mapping[str, dict[str, Any]]
@@ -188,10 +187,15 @@ class _State:
             return [self._filled(one) for one in value]
         if not isinstance(value, str):
             return value
-        whole = _PLACEHOLDER.fullmatch(value)
+        whole = PLACEHOLDER.fullmatch(value)
         if whole is not None:
             return self._named(whole[1])
-        return _PLACEHOLDER.sub(lambda match: flags.text(self._named(match[1]) or ""), value)
+        filled = PLACEHOLDER.sub(lambda match: self._text(match[1]), value)
+        return filled.replace("{{", "{").replace("}}", "}")
+
+    def _text(self, name: str) -> str:
+        value = self._named(name)
+        return "" if value is None else flags.text(value)
 
     def _named(self, name: str) -> Value | None:
         if name in self._places:
@@ -222,7 +226,7 @@ class _State:
                 return f"{value:,}"
             return "–" if value is None else str(value)
 
-        return _PLACEHOLDER.sub(shown, sentence)
+        return PLACEHOLDER.sub(shown, sentence)
 
 
 def _known(keys: dict[str, Any]) -> dict[str, Any]:
