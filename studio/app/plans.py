@@ -16,7 +16,7 @@ from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import Preset, RuntimeRecipe
+from studio.domain.manifests import ModelSpec, Preset, RuntimeRecipe
 from studio.domain.plans import Plan, PlanRequest, PlanVerdict
 from studio.host import hosts, processes
 from studio.host.documents import read_toml
@@ -250,7 +250,7 @@ class Plans:
     def _download_bytes(self, case: Case) -> int | None:
         if case.preset is None or case.recipe is None:
             return None
-        models = sum(library.download_bytes(one, self._paths) for one in case.preset.models)
+        models = sum(_still_to_fetch(one, self._paths) for one in case.preset.models)
         return models + install.download_bytes(case.recipe, self._paths)
 
     # -- a start ---------------------------------------------------------------------------
@@ -303,6 +303,14 @@ class Plans:
         found = kept[1]
         assert isinstance(found, kind)
         return found
+
+
+def _still_to_fetch(spec: ModelSpec, paths: Paths) -> int:
+    """Return what a model still needs from the network, whoever fetches it."""
+    if library.find(paths, spec) is not None or spec.folder is not None:
+        return 0
+    known = sum(source.download_bytes or 0 for source in spec.sources)
+    return library.download_bytes(spec, paths) or known or spec.disk_bytes
 
 
 def engine_pids(leader: int | None) -> frozenset[int]:

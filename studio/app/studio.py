@@ -15,6 +15,7 @@ from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.machine import Machine, in_words
 from studio.app.plans import Plans, engine_pids
+from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -110,6 +111,7 @@ class Studio:
             machine=self._machine,
             own_pids=lambda: engine_pids(parts.supervisor.snapshot().pid),
         )
+        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -215,6 +217,7 @@ class Studio:
             )
         choice = await self._up.choose(request)
         self._up.require(choice, request)
+        await self._rehearsal.before(choice, request)
         if not self._serves(choice):
             await self.stop()
         return await self.up(request)
@@ -245,7 +248,13 @@ class Studio:
         self._stages.begin(Stage.DETECT)
         choice = await self._up.choose(request)
         self._stages.end(Stage.DETECT, in_words(choice.host))
-        return await self._already(choice, request) or await self._up.run(choice, request)
+        already = await self._already(choice, request)
+        if already is not None:
+            return already
+        await self._rehearsal.before(choice, request)
+        result = await self._up.run(choice, request)
+        await self._rehearsal.after(choice, result)
+        return result
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self._parts.supervisor.snapshot()

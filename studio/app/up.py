@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from studio.app.cards import choice as card_choice
+from studio.app.cards import remembered as kept_cards
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
 from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
@@ -112,7 +114,7 @@ class Up:
         """
         _check_port(self._settings.now.port if request.port is None else request.port)
         host = await self._host()
-        gpus = request.gpus if request.gpus is not None else self._settings.now.gpus
+        gpus = request.gpus if request.gpus is not None else kept_cards(self._settings.now, host)
         _check_gpus(host, request.gpus)
         preset = self._pick(request, host, gpus)
         remembered = self._settings.now
@@ -256,8 +258,9 @@ class Up:
             boots[boot_key(choice.preset.id, engine.runtime_id)] = round(engine.boot_s, 2)
         try:
             self._settings.change(
-                preset=choice.preset.id, overrides=choice.overrides, gpus=choice.gpus, boots_s=boots
-            )
+                preset=choice.preset.id, overrides=choice.overrides, boots_s=boots,
+                **card_choice(choice.gpus, choice.host),
+            )  # fmt: skip
         except StudioError as error:  # it serves, and its first key would be lost with an error
             logger.warning("the choice cannot be kept: %s", error)
 

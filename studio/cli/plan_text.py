@@ -16,6 +16,8 @@ _FREE_NAMES = ("free",)
 WIDEST = 100
 """Wider lines are hard to read."""
 _LEAST_SHARE_CELLS = 1
+_LEAST_SOURCE = 20
+_GAP_CELLS = 2
 _LABEL_CELLS = 14
 
 
@@ -191,15 +193,18 @@ def _error(item: LedgerItem) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Return rows with figures to the right, cut at `width`."""
+    """Return rows with figures to the right and sources folded at `width`."""
     figures = (1, 2)
     sizes = [max(cells_of(row[column]) for row in rows) for column in range(len(rows[0]))]
+    room = max(_LEAST_SOURCE, width - sum(sizes[:3]) - 3 * _GAP_CELLS)
     shown = []
     for row in rows:
         cells = list(row)
         for column in figures:
             cells[column] = " " * (sizes[column] - cells_of(cells[column])) + cells[column]
-        shown.append(cells)
+        first, *rest = textwrap.wrap(cells[3], room, break_on_hyphens=False) or [""]
+        shown.append([*cells[:3], first])
+        shown += [["", "", "", line] for line in rest]
     return "\n".join(cut(line, width) for line in table(shown).splitlines())
 
 
@@ -241,16 +246,16 @@ def _shares(sizes: Sequence[int], cells: int) -> list[int]:
 
 
 def _host_part(plan: Plan, width: int) -> str:
-    names = {LedgerPlace.MEMORY: "memory", LedgerPlace.SHM: "shm", LedgerPlace.DISK: "disk"}
-    rows: list[Sequence[str]] = []
-    for place, name in names.items():
-        for item in plan.ledger:
-            if item.place is place:
-                title = f"{item.title} ({name})"
-                rows.append((title, bytes_text(item.bytes), _error(item), item.source))
-    if not rows:
-        return ""
-    return f"{words.LEDGER_HOST}\n{_aligned([words.HEADINGS, *rows], width)}"
+    parts = []
+    for place, heading in words.PLACES.items():
+        rows = [
+            (item.title, bytes_text(item.bytes), _error(item), item.source)
+            for item in plan.ledger
+            if item.place is place
+        ]
+        if rows:
+            parts.append(f"{heading}\n{_aligned([words.HEADINGS, *rows], width)}")
+    return "\n\n".join(parts)
 
 
 # What follows

@@ -1,5 +1,7 @@
 """The sentences of `weir plan`, and nothing else."""
 
+from studio.domain.plans import LedgerPlace
+
 HELP_PRESET = "What to plan. Left out: what ran last, else the best fit."
 HELP_MODEL = "Plan any model instead of a preset: its folder, or its config.json."
 HELP_DRAFTER = "With --model: the folder of a draft model."
@@ -11,7 +13,11 @@ HELP_RATE = "Speed of your line in MB/s, for the time that a download takes."
 UNNAMED = "The model"
 LEDGER_CARD = "On the card"
 LEDGER_CARDS = "On each of {count} cards"
-LEDGER_HOST = "Of the machine"
+PLACES: dict[LedgerPlace, str] = {
+    LedgerPlace.MEMORY: "In memory",
+    LedgerPlace.SHM: "In shared memory",
+    LedgerPlace.DISK: "On the disk",
+}
 HEADINGS = ("", "SIZE", "+/-", "FROM")
 HEADING_REDUCTIONS_ENOUGH = "It fits when you give up, in this order:"
 HEADING_REDUCTIONS_NOT = "What could be given up; it is not enough:"
