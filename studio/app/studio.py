@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.presets import Presets
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -21,7 +22,6 @@ from studio.domain.control import (
     KeyInfo,
     KeyRequest,
     NewKey,
-    PresetInfo,
     ProcessInfo,
     ServiceInfo,
     Status,
@@ -43,12 +43,10 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import probe, processes
 from studio.host.http_ports import listen
-from studio.presets import choose
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
@@ -96,6 +94,7 @@ class Studio:
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self.host)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -324,34 +323,6 @@ class Studio:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
 
-    async def presets(self) -> list[PresetInfo]:
-        """Return every preset with its verdict for this host."""
-        host = self._host or await self.host()
-        recipes = {recipe.name: recipe for recipe in self._parts.catalog.recipes()}
-        return [
-            self._describe(preset, recipes.get(preset.runtime), host)
-            for preset in self._parts.presets.all()
-        ]
-
-    def _describe(
-        self, preset: Preset, recipe: RuntimeRecipe | None, host: HostSnapshot
-    ) -> PresetInfo:
-        reasons = choose.reasons_against(preset, recipe, host)
-        return PresetInfo(
-            id=preset.id,
-            title=preset.title,
-            expert=preset.expert,
-            summary=preset.summary,
-            runtime=preset.runtime,
-            model=preset.model.title,
-            licence=preset.model.licence,
-            origin=preset.model.origin,
-            usable=not reasons,
-            reasons=reasons,
-            download_bytes=self._up.still_to_fetch_bytes(preset, recipe) if recipe else None,
-            knobs=preset.knobs,
-        )
-
     async def ps(self) -> list[ProcessInfo]:
         """Return the service's processes."""
         return await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
@@ -424,7 +395,7 @@ class Studio:
             return known
         with contextlib.suppress(StudioError):
             expected = self._parts.presets.get(launch.preset).expected
-            return expected.boot_s if expected else None
+            return next((one.boot_s for one in expected if one.boot_s is not None), None)
         return None
 
     def _report_boot(self, engine: EngineSnapshot) -> None:
