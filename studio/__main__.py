@@ -20,18 +20,20 @@ class LocalConnector:
 
         return await launcher.connect(paths.from_environment(), start=start, hold=hold)
 
-    def offline(self) -> "ControlClient":
-        """Return a client that needs no service: presets, with their verdicts for this host."""
+    def offline(self, host: str | None = None) -> "ControlClient":
+        """Return a client that needs no service; `host` (an id or a file) is looked at instead."""
         from studio.app.studio import Studio
         from studio.app.wiring import Parts
         from studio.control import launcher
         from studio.control.router import Router
-        from studio.host import paths
+        from studio.host import hosts, paths
 
         async def nothing() -> None:
             return
 
-        studio = Studio(Parts(paths.from_environment()))
+        places = paths.from_environment()
+        replayed = hosts.load(host, places) if host is not None else None
+        studio = Studio(Parts(places), replayed)
         return launcher.in_process(Router(studio, down=nothing), studio.close)
 
     def service_run(self, *, until_released: bool) -> int:

@@ -8,6 +8,7 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 
+from studio.app.machine import in_words
 from studio.app.up import Choice, launch
 from studio.domain.control import PresetInfo
 from studio.domain.errors import BadInput, NotFound, StudioError
@@ -249,9 +250,10 @@ class Presets:
 
     async def _ground(self, reference: str | None) -> _Ground:
         if reference is None:
-            return _Ground(host=await self._host(), title="this machine")
-        found = await asyncio.to_thread(hosts.load, reference, self._paths)
-        return _Ground(host=found.host, title=found.title)
+            host = await self._host()
+        else:
+            host = (await asyncio.to_thread(hosts.load, reference, self._paths)).host
+        return _Ground(host=host, title=in_words(host))
 
 
 def _checked(preset: Preset, request: ArgvRequest) -> Mapping[str, str]:

@@ -12,6 +12,8 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.doctor import Doctor
+from studio.app.machine import Machine, in_words
 from studio.app.presets import Presets
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
@@ -43,9 +45,10 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.hardware import HostSnapshot
+from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
-from studio.host import probe, processes
+from studio.host import processes
 from studio.host.http_ports import listen
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
@@ -83,18 +86,20 @@ class _Job:
 class Studio:
     """The service's inside. `run` must be running; everything else is called on its loop."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, replayed: HostFile | None = None) -> None:
+        """With `replayed`, questions are answered for that host, and nothing is started."""
         self._parts = parts
         self._paths = parts.paths
+        self._machine = Machine(parts.paths, replayed)
         self.bus = Bus()
         self._stages = Stages(self.bus.publish)
         self._started_at = time.time()
         self._job: _Job | None = None
         self._is_open = False
-        self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
-        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self.host)
+        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
+        self.doctor = Doctor(parts, self._machine, self.gateway)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -153,6 +158,7 @@ class Studio:
 
         Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`).
         """
+        self._machine.require_real()
         job = self._job
         if job is not None:
             if job.request != request:
@@ -228,7 +234,7 @@ class Studio:
         self._stages.clear()
         self._stages.begin(Stage.DETECT)
         choice = await self._up.choose(request)
-        self._stages.end(Stage.DETECT, _machine_in_words(choice.host))
+        self._stages.end(Stage.DETECT, in_words(choice.host))
         return await self._already(choice, request) or await self._up.run(choice, request)
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
@@ -282,8 +288,11 @@ class Studio:
 
     async def host(self) -> HostSnapshot:
         """Return the machine as it is now."""
-        self._host = await asyncio.to_thread(probe.snapshot, self._paths.home)
-        return self._host
+        return await self._machine.look()
+
+    async def _seen_host(self) -> HostSnapshot:
+        """Return the machine as it was last seen: a list of presets asks nothing of the driver."""
+        return self._machine.last or await self.host()
 
     def engine(self) -> EngineSnapshot:
         """Return the engine; while an `up` fetches things for it, it is `preparing`."""
@@ -305,7 +314,7 @@ class Studio:
             ),
             engine=self.engine(),
             gateway=self.gateway(),
-            host=self._host,
+            host=self._machine.last,
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self._parts.keys.active,
@@ -430,9 +439,3 @@ def _switch_command(choice: Choice) -> str:
     """Return what to type to replace what runs by `choice`."""
     words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
     return " ".join(["weir switch", choice.preset.id, *words])
-
-
-def _machine_in_words(host: HostSnapshot) -> str:
-    if host.gpus:
-        return ", ".join(card.name for card in host.gpus)
-    return f"{host.cpu_name or host.machine}, {host.cpu_count or '–'} cores, no NVIDIA card"

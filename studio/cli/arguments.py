@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from studio.cli import words
+from studio.cli import host_words, words
 
 THEMES = ("dark", "light", "system")
 LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LINES = 200
+REPLAYABLE = ("doctor", "presets", "runtime list", "runtime show", "plan", "argv")
+"""Commands that look at a host and start nothing; they take `--host`."""
 
 
 class UsageError(Exception):
@@ -40,6 +42,8 @@ class Invocation:
     command: str
     """`up`, or with its second word: `keys create`."""
     json: bool = False
+    host: str | None = None
+    """A host in a file to look at instead of this machine."""
     preset: str | None = None
     overrides: dict[str, str] = dataclasses.field(default_factory=dict)
     gpus: tuple[int, ...] | None = None
@@ -69,6 +73,7 @@ def parse(argv: Sequence[str]) -> Invocation:
     Raises: UsageError, TextAsked.
     """
     _check_text(argv)
+    argv = _host_last(argv)
     _check_command(argv)
     parser = _parser()
     found, rest = parser.parse_known_args(list(argv))
@@ -85,6 +90,18 @@ def parse(argv: Sequence[str]) -> Invocation:
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
     return Invocation(**given)
+
+
+def _host_last(argv: Sequence[str]) -> list[str]:
+    """Let `--host` stand before the command too."""
+    words_ = list(argv)
+    if words_[:1] == ["--host"]:
+        if len(words_) < 2:
+            raise UsageError(words.option_needs_value("--host"), words.see_help("weir"))
+        return [*words_[2:], *words_[:2]] if len(words_) > 2 else words_[2:]
+    if words_ and words_[0].startswith("--host="):
+        return [*words_[1:], words_[0]] if len(words_) > 1 else []
+    return words_
 
 
 _NESTED = {
@@ -136,6 +153,12 @@ def _leftover(found: str, argv: Sequence[str]) -> UsageError:
     if not found.startswith("-"):
         return UsageError(words.unexpected_argument(found), help_text)
     option = found.split("=", 1)[0]
+    if option == "--host":
+        taken = ", ".join(f"`weir {one}`" for one in REPLAYABLE if one.split()[0] in words.COMMANDS)
+        return UsageError(
+            host_words.HOST_NOT_TAKEN.format(command=_command_of(argv)),
+            host_words.HINT_HOST_TAKEN.format(commands=taken),
+        )
     known = set(re.findall(r"(--[a-z-]+)", _help_of(argv)))
     if option in known:
         return UsageError(words.misplaced_option(option, _command_of(argv)), help_text)
@@ -286,8 +309,10 @@ def _parser() -> _Parser:
     _add_switch(made["switch"])
     _add_logs(made["logs"])
     _add_window(made["ui"])
-    for name in ("stop", "restart", "down", "status", "ps", "presets"):
+    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
         _add_json(made[name])
+    for name in made.keys() & set(REPLAYABLE):
+        _add_host(made[name])
     _add_keys(made["keys"])
     _add_runtime(made["runtime"])
     _add_service(made["service"])
@@ -308,6 +333,10 @@ def _add_help(parser: _Parser) -> None:
 
 def _add_json(parser: _Parser, text: str = words.HELP_JSON) -> None:
     parser.options.add_argument("--json", action="store_true", help=text)
+
+
+def _add_host(parser: _Parser) -> None:
+    parser.options.add_argument("--host", metavar="ID|FILE", help=host_words.HELP_HOST)
 
 
 def _add_serving(parser: _Parser) -> None:
@@ -386,6 +415,8 @@ def _add_runtime(parser: _Parser) -> None:
     made["install"].options.add_argument(
         "-y", "--yes", dest="consent", action="store_true", help=words.HELP_INSTALL_YES
     )
+    for name in ("list", "show"):
+        _add_host(made[name])
     for one in made.values():
         _add_json(one)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from studio.cli import render, words
 from studio.cli.arguments import Invocation, near
 from studio.cli.console import Console
+from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
@@ -190,4 +191,5 @@ COMMANDS: Mapping[str, Command] = {
     "keys list": list_keys,
     "keys revoke": revoke_key,
     **RUNTIME_COMMANDS,
+    **DOCTOR_COMMANDS,
 }

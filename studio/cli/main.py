@@ -66,7 +66,10 @@ def _dispatch(call: Invocation, connector: Connector, console: Console) -> int:
     import asyncio
 
     from studio.cli.commands import COMMANDS
+    from studio.cli.replay import Replaying
 
+    if call.host is not None:
+        connector = Replaying(connector, call.host, console)
     try:
         return asyncio.run(COMMANDS[call.command](call, connector, console))
     except msgspec.MsgspecError as error:

@@ -31,8 +31,12 @@ class Connector(Protocol):
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; return the exit status."""
 
-    def offline(self) -> "ControlClient":
-        """Return a client that answers in this process what needs no service."""
+    def offline(self, host: str | None = None) -> "ControlClient":
+        """Return a client that answers in this process what needs no service.
+
+        `host` (an id of the catalogue, or a file) is looked at instead of this machine. Raises:
+        NotFound, BadInput, HostLacks about that file.
+        """
 
 
 Command = Callable[[Invocation, Connector, Console], Coroutine[object, object, int]]

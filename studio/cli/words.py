@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "ps": "List the processes that belong to the Studio.",
     "logs": "Show the log of the engine and the service.",
     "presets": "List the presets and whether they fit this machine.",
+    "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, list and revoke the API keys of chat clients.",
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "service": "Run the service itself, for a service manager.",

@@ -23,8 +23,11 @@ from studio.domain.control import (
     UpRequest,
     UpResult,
 )
+from studio.domain.doctor import DoctorReport
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
+from studio.domain.hardware import HostSnapshot
+from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.presets import (
@@ -175,6 +178,19 @@ class ControlClient:
     async def collect_runtimes(self, request: CollectRequest) -> Collected:
         """Remove what nothing uses."""
         return await self._call("POST", "/runtimes/gc", Collected, body=request, patient=True)
+
+    async def host(self) -> HostSnapshot:
+        """Return what the service's machine is."""
+        return await self._call("GET", "/host", HostSnapshot)
+
+    async def hosts(self) -> list[HostEntry]:
+        """Return the hosts of the catalogue, for replay."""
+        return await self._call("GET", "/hosts", list[HostEntry])
+
+    async def doctor(self, host_id: str | None = None) -> DoctorReport:
+        """Return the verdicts on the service's machine, or on a host of the catalogue."""
+        query = f"?host={_part(host_id)}" if host_id is not None else ""
+        return await self._call("GET", f"/doctor{query}", DoctorReport)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

@@ -69,6 +69,9 @@ class Router:
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/repair"), self._repair_runtime),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})/versions"), self._versions),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/rollback"), self._roll_back),
+            ("GET", re.compile(r"/host"), self._host),
+            ("GET", re.compile(r"/hosts"), self._hosts),
+            ("GET", re.compile(r"/doctor"), self._doctor),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -172,6 +175,15 @@ class Router:
     async def _collect(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         dry_run = _read(body, CollectRequest).dry_run
         return await self._studio.runtimes.collect(dry_run=dry_run)
+
+    async def _host(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.host()
+
+    async def _hosts(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.doctor.hosts()
+
+    async def _doctor(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.doctor.report(next(iter(query.get("host", ())), None))
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

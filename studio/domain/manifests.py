@@ -339,6 +339,8 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     """The oldest NVIDIA driver branch that will do."""
     newest_driver_known: str | None = None
     """The newest branch that is known to work; a newer one is warned of, not refused."""
+    cuda: str | None = None
+    """The CUDA that its packages are built for. A driver of the same major version runs it."""
 
 
 class SystemLibrary(Document, frozen=True, kw_only=True):

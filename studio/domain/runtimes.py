@@ -40,6 +40,13 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """All of these must be found, for example `Python.h` of the same interpreter."""
     version: str | None = None
     """Which version, in words."""
+    min_version: str | None = None
+    below_version: str | None = None
+    """The first version that no longer works."""
+    is_bundled: bool = False
+    """The packages bring one; it is used where the machine's does not fit."""
+    without: str | None = None
+    """What is done or lost when the machine has none; None: nothing works without it."""
     purpose: str
 
 

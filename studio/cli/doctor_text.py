@@ -1,0 +1,94 @@
+"""A doctor's report to text, as pure functions: what stops, what to look at, what is good."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from studio.cli import host_words as words
+from studio.cli.render import READABLE_WIDTH, cells_of, padded
+from studio.domain.doctor import (
+    EVERYTHING,
+    Check,
+    DoctorReport,
+    Level,
+    PresetVerdict,
+    RuntimeVerdict,
+)
+
+_GAP = "  "
+_LEAST_WIDTH = 30
+_MOST_TITLE = 30
+_ORDER = (Level.STOPS, Level.LOOK, Level.UNKNOWN, Level.GOOD)
+
+
+def report_text(found: DoctorReport, width: int = READABLE_WIDTH) -> str:
+    """Return the report for people: the worst first, then what fits, then the verdict."""
+    parts = ["\n".join(_wrapped(found.title, width))]
+    for level in _ORDER:
+        of_level = [check for check in found.checks if check.level is level]
+        parts.append(_group(words.LEVELS[level], (_check(one, width) for one in of_level)))
+    parts.append(_group(words.RUNTIMES, (_runtime(one, width) for one in found.runtimes)))
+    parts.append(_group(words.PRESETS, (_preset(one, width) for one in found.presets)))
+    parts.append("\n".join(_wrapped(verdict_text(found), width)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def verdict_text(found: DoctorReport) -> str:
+    """Return what it all comes to, in a sentence."""
+    if found.level is Level.STOPS:
+        return words.VERDICT_STOPS
+    usable = sum(one.usable for one in found.presets)
+    sentence = words.VERDICT_GOOD if found.level is Level.GOOD else words.VERDICT_LOOK
+    return sentence.format(count=usable, total=len(found.presets))
+
+
+def _group(title: str, blocks: Iterable[str]) -> str:
+    body = list(blocks)
+    return "\n".join([title, *body]) if body else ""
+
+
+def _check(check: Check, width: int) -> str:
+    said = check.found
+    if check.stops and check.level is Level.STOPS:
+        said = f"{said} {_stopped(check.stops)}"
+    lines = _block(check.title, said, width)
+    if check.advice and check.level is not Level.GOOD:
+        inner = _GAP * 3
+        advice = _wrapped(check.advice, width - len(inner) - 2)
+        mark = f"{words.ADVICE_MARK} "
+        lines += [inner + (mark if place == 0 else "  ") + one for place, one in enumerate(advice)]
+    return "\n".join(lines)
+
+
+def _stopped(names: Sequence[str]) -> str:
+    if EVERYTHING in names:
+        return words.STOPPED_ALL
+    return words.STOPPED.format(names=", ".join(names))
+
+
+def _runtime(one: RuntimeVerdict, width: int) -> str:
+    verdict = words.WORKS if one.usable else words.WORKS_NOT
+    return "\n".join(_block(one.name, " ".join((f"{verdict}.", *one.reasons)), width))
+
+
+def _preset(one: PresetVerdict, width: int) -> str:
+    verdict = words.FITS if one.usable else words.FITS_NOT
+    said = f"{one.title}: {verdict}." if one.usable else f"{one.title}: {verdict}. "
+    return "\n".join(_block(one.id, said + " ".join(one.reasons), width))
+
+
+def _block(title: str, said: str, width: int) -> list[str]:
+    """Return a title in a column of its own, or above where it is long."""
+    column = len(_GAP) + _MOST_TITLE + len(_GAP)
+    if cells_of(title) > _MOST_TITLE or width - column < _LEAST_WIDTH:
+        inner = _GAP * 2
+        return [_GAP + title, *(inner + line for line in _wrapped(said, width - len(inner)))]
+    lines = _wrapped(said, width - column)
+    first = _GAP + padded(title, _MOST_TITLE) + _GAP + lines[0]
+    return [first, *(" " * column + line for line in lines[1:])]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = textwrap.wrap(
+        text, max(_LEAST_WIDTH, width), break_long_words=False, break_on_hyphens=False
+    )
+    return lines or [""]

@@ -1,0 +1,42 @@
+"""The sentences of `weir doctor` and of `--host`. Those with braces are filled with `format`."""
+
+from studio.domain.doctor import Area, Level
+
+HELP_HOST = (
+    "Answer for this host instead of this machine: an id such as rtx3090-linux, or a file that "
+    "`weir doctor --json` wrote. Nothing is started."
+)
+HELP_ALL = "Show what is good in full too."
+
+HOST_NOT_TAKEN = "`{command}` does not take `--host`: a replayed host never starts anything."
+HINT_HOST_TAKEN = "Commands that take it: {commands}."
+HOST_REPLAYED = "`{host}` is only looked at: nothing can be started on it."
+HINT_HOST_REPLAYED = "Leave out `--host` to use this machine."
+REPLAYING = "Replaying host {host}: nothing below is about this machine."
+
+LEVELS: dict[Level, str] = {
+    Level.STOPS: "Stops you",
+    Level.LOOK: "Look at this",
+    Level.UNKNOWN: "Not known",
+    Level.GOOD: "Good",
+}
+AREAS: dict[Area, str] = {
+    Area.CARDS: "Cards",
+    Area.SYSTEM: "System",
+    Area.STORAGE: "Storage",
+    Area.TOOLS: "Tools",
+    Area.SERVICE: "Studio",
+}
+PRESETS = "Presets"
+RUNTIMES = "Runtimes"
+FITS = "fits"
+FITS_NOT = "does not fit"
+WORKS = "works here"
+WORKS_NOT = "does not work here"
+ADVICE_MARK = "→"
+STOPPED = "Without it: {names}."
+STOPPED_ALL = "Without it nothing can be served."
+
+VERDICT_GOOD = "All is well: {count} of {total} presets fit."
+VERDICT_LOOK = "It can serve: {count} of {total} presets fit."
+VERDICT_STOPS = "Nothing can be served on it as it is."

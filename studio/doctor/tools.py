@@ -1,0 +1,105 @@
+"""Compilers: which runtimes build something here, and whether they find what they need."""
+
+from collections.abc import Iterator, Sequence
+
+from studio.doctor.verdicts import good, listed, look, names, stops, unknown, version, wanted
+from studio.domain.doctor import Area, Check
+from studio.domain.hardware import HostSnapshot, Program, Toolchain
+from studio.domain.manifests import RuntimeRecipe
+from studio.domain.runtimes import Tool
+
+_AREA = Area.TOOLS
+_TITLES = {"nvcc": "CUDA compiler (nvcc)", "compiler": "C compiler"}
+_INSTALL = {
+    "compiler": "Install one: on Debian or Ubuntu `sudo apt install gcc`.",
+    "nvcc": "Install NVIDIA's CUDA toolkit of the version named, and put its `bin` on the PATH.",
+}
+
+
+def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Check]:
+    """Yield what runtimes for this host's cards want of compilers; nothing without such cards."""
+    asked: dict[tuple[str, Tool], list[RuntimeRecipe]] = {}
+    for recipe in wanted(host, recipes):
+        for tool in recipe.tools:
+            if tool.programs:
+                # Two releases of one runtime say the same and are told together.
+                alike = Tool(
+                    name=tool.name,
+                    purpose="",
+                    programs=tool.programs,
+                    min_version=tool.min_version,
+                    below_version=tool.below_version,
+                    is_bundled=tool.is_bundled,
+                    without=tool.without,
+                )
+                asked.setdefault((tool.name, alike), []).append(recipe)
+    if not asked:
+        return
+    if host.toolchain is None:
+        yield unknown("tools", _AREA, "Compilers", "They were not looked for.")
+        return
+    for (_, tool), wanting in asked.items():
+        yield _tool(tool, wanting, host.toolchain)
+
+
+def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain) -> Check:
+    code, title = f"tool-{tool.name}", _TITLES.get(tool.name, tool.name)
+    users = listed(names(wanting))
+    found = _found(tool, chain)
+    if found is not None and _fits(found, tool):
+        text = f"{found.path}, version {found.version or '–'}: right for {users}."
+        return good(code, _AREA, title, text)
+    said = "None is on the PATH"
+    if found is not None:
+        said = f"{found.path} is {found.version}, and {_range(tool)} is needed"
+    if tool.is_bundled:
+        return _bundled(tool, found, chain, (code, title, said, users))
+    if tool.without is not None:
+        advice = f"If you want it: {_install(tool)}"
+        return look(code, _AREA, title, f"{said}. {users}: {tool.without}.", advice)
+    return stops(
+        code, _AREA, title, f"{said}. {users} cannot start without.", _install(tool),
+        what=names(wanting),
+    )  # fmt: skip
+
+
+def _bundled(
+    tool: Tool, found: Program | None, chain: Toolchain, words: tuple[str, str, str, str]
+) -> Check:
+    """Return the verdict where the packages bring one: only an explicit wrong choice hurts.
+
+    Source: HyperQwen's documentation on CUDA_HOME: an explicit value always wins.
+    """
+    code, title, said, users = words
+    if tool.name == "nvcc" and chain.cuda_home and found is not None:
+        text = f"{said}, but CUDA_HOME is {chain.cuda_home}, which {users} would obey."
+        return look(code, _AREA, title, text, "Unset CUDA_HOME; the runtime brings the right one.")
+    return good(code, _AREA, title, f"{said}; {users} bring their own.")
+
+
+def _found(tool: Tool, chain: Toolchain) -> Program | None:
+    if tool.name == "nvcc" or "nvcc" in tool.programs:
+        return chain.nvcc
+    if "ninja" in tool.programs:
+        return chain.ninja
+    return chain.compiler
+
+
+def _fits(found: Program, tool: Tool) -> bool:
+    if found.version is None:
+        return True
+    number = version(found.version)
+    is_old = tool.min_version is not None and number < version(tool.min_version)
+    is_new = tool.below_version is not None and number >= version(tool.below_version)
+    return not (is_old or is_new)
+
+
+def _range(tool: Tool) -> str:
+    low, below = tool.min_version, tool.below_version
+    if low and below:
+        return f"{low} or newer, but older than {below},"
+    return f"{low} or newer" if low else f"older than {below}"
+
+
+def _install(tool: Tool) -> str:
+    return _INSTALL.get(tool.name, f"Install {listed(tool.programs)}.")
