@@ -15,6 +15,7 @@ from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.machine import Machine, in_words
 from studio.app.plans import Plans, engine_pids
+from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
@@ -25,7 +26,6 @@ from studio.domain.control import (
     KeyInfo,
     KeyRequest,
     NewKey,
-    PresetInfo,
     ProcessInfo,
     ServiceInfo,
     Status,
@@ -48,12 +48,10 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
-from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
 from studio.host.http_ports import listen
-from studio.presets import choose
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
@@ -102,6 +100,7 @@ class Studio:
         self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
         self.doctor = Doctor(parts, self._machine, self.gateway)
         self.plans = Plans(
             paths=parts.paths,
@@ -309,6 +308,10 @@ class Studio:
         """Return the machine as it is now."""
         return await self._machine.look()
 
+    async def _seen_host(self) -> HostSnapshot:
+        """Return the machine as it was last seen: a list of presets asks nothing of the driver."""
+        return self._machine.last or await self.host()
+
     def engine(self) -> EngineSnapshot:
         """Return the engine; while an `up` fetches things for it, it is `preparing`."""
         engine = self._parts.supervisor.snapshot()
@@ -346,34 +349,6 @@ class Studio:
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
-
-    async def presets(self) -> list[PresetInfo]:
-        """Return every preset with its verdict for this host."""
-        host = self._machine.last or await self.host()
-        recipes = {recipe.name: recipe for recipe in self._parts.catalog.recipes()}
-        return [
-            self._describe(preset, recipes.get(preset.runtime), host)
-            for preset in self._parts.presets.all()
-        ]
-
-    def _describe(
-        self, preset: Preset, recipe: RuntimeRecipe | None, host: HostSnapshot
-    ) -> PresetInfo:
-        reasons = choose.reasons_against(preset, recipe, host)
-        return PresetInfo(
-            id=preset.id,
-            title=preset.title,
-            expert=preset.expert,
-            summary=preset.summary,
-            runtime=preset.runtime,
-            model=preset.model.title,
-            licence=preset.model.licence,
-            origin=preset.model.origin,
-            usable=not reasons,
-            reasons=reasons,
-            download_bytes=self._up.still_to_fetch_bytes(preset, recipe) if recipe else None,
-            knobs=preset.knobs,
-        )
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the service's processes."""
@@ -447,7 +422,7 @@ class Studio:
             return known
         with contextlib.suppress(StudioError):
             expected = self._parts.presets.get(launch.preset).expected
-            return expected.boot_s if expected else None
+            return next((one.boot_s for one in expected if one.boot_s is not None), None)
         return None
 
     def _report_boot(self, engine: EngineSnapshot) -> None:

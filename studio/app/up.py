@@ -61,9 +61,7 @@ def decide(
     Raises: HostLacks (`preset-does-not-fit`), BadInput (`knob-unknown`, `knob-value`,
     `preset-refused`), NotFound (`runtime-unknown`).
     """
-    knobs.read_overrides(
-        preset, overrides
-    )  # a mistyped runtime is a wrong value, not a missing one
+    knobs.read_overrides(preset, overrides)  # a mistyped runtime is a wrong value
     recipe = catalog.recipe(choose.runtime_of(preset, overrides))
     fit = choose.fit(preset, recipe, host, gpus, overrides)
     if fit.reasons or fit.facts is None or fit.resolved is None:

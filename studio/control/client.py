@@ -31,6 +31,15 @@ from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.plans import Plan, PlanRequest
+from studio.domain.presets import (
+    ArgvRequest,
+    ArgvResult,
+    CopyRequest,
+    EditRequest,
+    PresetDetail,
+    PresetDiff,
+    PresetText,
+)
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -99,9 +108,37 @@ class ControlClient:
         """Let the service stay when the terminal that it was started for goes away."""
         await self._call("POST", "/keep", dict[str, bool])
 
-    async def presets(self) -> list[PresetInfo]:
-        """Return every preset with its verdict for this host."""
-        return await self._call("GET", "/presets", list[PresetInfo])
+    async def presets(self, host: str | None = None) -> list[PresetInfo]:
+        """Return every preset with its verdict for this machine, or for a host in a file."""
+        return await self._call("GET", f"/presets{_query(host=host)}", list[PresetInfo])
+
+    async def preset(self, preset_id: str, host: str | None = None) -> PresetDetail:
+        """Return everything about one preset."""
+        path = f"/presets/{_part(preset_id)}{_query(host=host)}"
+        return await self._call("GET", path, PresetDetail)
+
+    async def preset_text(self, preset_id: str) -> PresetText:
+        """Return a preset's file."""
+        return await self._call("GET", f"/presets/{_part(preset_id)}/text", PresetText)
+
+    async def preset_diff(self, preset_id: str, other: str | None = None) -> PresetDiff:
+        """Return how a preset differs from another one, or from what it came from."""
+        path = f"/presets/{_part(preset_id)}/diff{_query(other=other)}"
+        return await self._call("GET", path, PresetDiff)
+
+    async def copy_preset(self, preset_id: str, request: CopyRequest) -> PresetText:
+        """Make a preset of the person's own from another one."""
+        path = f"/presets/{_part(preset_id)}/copy"
+        return await self._call("POST", path, PresetText, body=request)
+
+    async def edit_preset(self, preset_id: str, request: EditRequest) -> PresetText:
+        """Change a preset of the person's own, or one under the id of a bundled one."""
+        path = f"/presets/{_part(preset_id)}/edit"
+        return await self._call("POST", path, PresetText, body=request)
+
+    async def argv(self, request: ArgvRequest) -> ArgvResult:
+        """Return the command that would serve a preset; starts nothing."""
+        return await self._call("POST", "/argv", ArgvResult, body=request)
 
     async def plan(self, request: PlanRequest) -> Plan:
         """Return what a preset, or a model's folder, comes to."""
@@ -235,6 +272,12 @@ class ControlClient:
 def _part(text: str) -> str:
     """Return one part of a path, whatever it holds: dots would be taken for a way up."""
     return quote(text, safe="").replace(".", "%2E")
+
+
+def _query(**words: str | None) -> str:
+    """Return the query of a path, without what is None."""
+    given = [f"{name}={quote(text, safe='')}" for name, text in words.items() if text is not None]
+    return f"?{'&'.join(given)}" if given else ""
 
 
 def _no_tls() -> ssl.SSLContext:

@@ -21,6 +21,7 @@ from studio.domain.errors import (
     StudioError,
 )
 from studio.domain.plans import PlanRequest
+from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -55,6 +56,12 @@ class Router:
             ("POST", re.compile(r"/down"), self._end),
             ("GET", re.compile(r"/presets"), self._presets),
             ("POST", re.compile(r"/plan"), self._plan),
+            ("GET", re.compile(r"/presets/([^/]{1,256})"), self._preset),
+            ("GET", re.compile(r"/presets/([^/]{1,256})/text"), self._preset_text),
+            ("GET", re.compile(r"/presets/([^/]{1,256})/diff"), self._preset_diff),
+            ("POST", re.compile(r"/presets/([^/]{1,256})/copy"), self._copy_preset),
+            ("POST", re.compile(r"/presets/([^/]{1,256})/edit"), self._edit_preset),
+            ("POST", re.compile(r"/argv"), self._argv),
             ("GET", re.compile(r"/runtimes"), self._runtimes),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
             ("POST", re.compile(r"/runtimes/gc"), self._collect),
@@ -121,8 +128,26 @@ class Router:
         await self._down()
         return {"down": True}
 
-    async def _presets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.presets()
+    async def _presets(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.all(_word(query, "host"))
+
+    async def _preset(self, query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.one(unquote(parts[0]), _word(query, "host"))
+
+    async def _preset_text(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.text(unquote(parts[0]))
+
+    async def _preset_diff(self, query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.diff(unquote(parts[0]), _word(query, "other"))
+
+    async def _copy_preset(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.copy(unquote(parts[0]), _read(body, CopyRequest))
+
+    async def _edit_preset(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.edit(unquote(parts[0]), _read(body, EditRequest))
+
+    async def _argv(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.argv(_read(body, ArgvRequest))
 
     async def _plan(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.plans.plan(_read(body, PlanRequest))
@@ -206,6 +231,11 @@ def _read(body: bytes, kind: type[T]) -> T:
         raise BadInput(
             "request-invalid", f"The request is not as it should be: {error}."
         ) from error
+
+
+def _word(query: Query, name: str) -> str | None:
+    texts = query.get(name)
+    return texts[0] if texts else None
 
 
 def _number(query: Query, name: str, default: int | None, *, most: int | None) -> int | None:

@@ -122,6 +122,20 @@ class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):
     download_bytes: int | None = None
     """Still to fetch for this preset, runtime included; 0 when all is here."""
     knobs: dict[str, Knob] = {}
+    rank: int = 0
+    """Among presets that fit, the highest rank is proposed."""
+    is_best: bool = False
+    """It is what `weir up` proposes on this host."""
+    is_own: bool = False
+    """It lies in the person's own folder."""
+    is_broken: bool = False
+    """Its file cannot be used; `reasons` says why."""
+    badges: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What has to be done before it can be served: a runtime to pin, a model to put there."""
+    warnings: tuple[str, ...] = ()
+    unverified: int = 0
+    """How many of its values no source confirms."""
 
 
 class RuntimeVersions(msgspec.Struct, frozen=True, kw_only=True):

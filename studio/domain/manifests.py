@@ -1,10 +1,10 @@
 """The document types behind `presets/` and `runtimes/`: what a file may say.
 
 Unknown keys are refused, so a misspelt key is an error that names its place. Files say what, never
-how: no expressions, and no conditions but those of `studio.domain.rules`. Placeholders in a recipe's
-command and environment are `{python}`, `{runtime}`, `{model}`, `{drafter}`, `{socket}`, `{sockets}`
-(its folder), `{cache}` (serving/command.py); those of presets are `{model}`, `{drafter}`, `{cache}`
-and the names of settings (presets/resolve.py). An unknown one is an error.
+how: no expressions, and no conditions but those of `studio.domain.rules`. Placeholders in a
+recipe's command and environment are `{python}`, `{runtime}`, `{model}`, `{drafter}`, `{socket}`,
+`{sockets}` (its folder), `{cache}` (serving/command.py); those of presets are `{model}`,
+`{drafter}`, `{cache}` and the names of settings (presets/resolve.py). An unknown one is an error.
 """
 
 import enum
@@ -35,8 +35,8 @@ class KnobKind(enum.StrEnum):
 class Knob(Document, frozen=True, kw_only=True):
     """One setting a person may change with `--set name=value`.
 
-    The name is vLLM's argument with underscores, which is then what carries the value, unless one of
-    `environment`, `flag`, `within` or `internal` says otherwise.
+    The name is vLLM's argument with underscores, which is then what carries the value, unless one
+    of `environment`, `flag`, `within` or `internal` says otherwise.
     """
 
     kind: KnobKind

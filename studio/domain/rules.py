@@ -1,8 +1,8 @@
 """The small closed language of presets: conditions over facts, and what follows from them.
 
-A condition names facts and settings; all that it names must hold. A fact that is not known holds for
-nothing, so a rule never acts on a guess. There are no expressions: arithmetic is `Derived`, a product
-with an offset and a ceiling. Evaluated by `studio.presets.resolve`.
+A condition names facts and settings; all that it names must hold. A fact that is not known holds
+for nothing, so a rule never acts on a guess. There are no expressions: arithmetic is `Derived`, a
+product with an offset and a ceiling. Evaluated by `studio.presets.resolve`.
 """
 
 from typing import Any
@@ -71,8 +71,8 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What changes where a condition holds. Later rules see what earlier ones did.
 
-    What the person sets stays: a rule changes defaults. `{name}` stands for a setting, a quantity or
-    a derived number.
+    What the person sets stays: a rule changes defaults. `{name}` stands for a setting, a quantity
+    or a derived number.
     """
 
     name: str

@@ -117,8 +117,12 @@ def _by_hand(folder: Path, spec: ModelSpec) -> InstalledModel:
     )
 
 
-def _how_to_get(spec: ModelSpec, folder: Path) -> str:
+def how_to_get(paths: Paths, spec: ModelSpec) -> str:
     """Return what to do about a model that the Studio does not fetch by itself."""
+    return _how_to_get(spec, model_folder(paths, spec))
+
+
+def _how_to_get(spec: ModelSpec, folder: Path) -> str:
     if not spec.sources:
         return f"Put its files into {folder}. Where they can be had is not known: {spec.origin}."
     names = [

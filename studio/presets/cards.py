@@ -29,8 +29,8 @@ def pick(
 ) -> Pick:
     """Return the cards that `preset` uses on `host`.
 
-    `allowed` restricts them by NVML index, `count` asks for so many (`tensor_parallel_size`). Cards of
-    one name go together where they can. An unknown fact never counts against a card.
+    `allowed` restricts them by NVML index, `count` asks for so many (`tensor_parallel_size`). Cards
+    of one name go together where they can. An unknown fact never counts against a card.
     """
     shapes = _shapes(preset, recipe)
     if not shapes:
@@ -83,7 +83,7 @@ def _offered(
     if count is None:
         return [shape for shape in shapes if conditions.of_host(shape.when, facts)]
     known = [shape for shape in shapes if shape.count == count]
-    if known or not 1 <= count:
+    if known or count < 1:
         return known
     # More or fewer cards than anybody tried: as much memory in all as the smallest set has.
     least = min((one.count * (one.vram_bytes_each or 0) for one in shapes), default=0)

@@ -1,8 +1,8 @@
 """A preset's file, the parts it uses and the models it names, as one preset. Pure.
 
-Where two say the same, the later wins: parts in the order of `uses`, then the preset itself. Rules and
-sentences of one name replace each other; new ones come after those that are there. What a file names
-but nobody defines is an error that says where.
+Where two say the same, the later wins: parts in the order of `uses`, then the preset itself. Rules
+and sentences of one name replace each other; new ones come after those that are there. What a file
+names but nobody defines is an error that says where.
 """
 
 import difflib

@@ -1,8 +1,8 @@
 """A preset with overrides on a host and a runtime, every value decided. Pure.
 
 Order: what the preset says, then its rules one after the other, then what the person typed, which
-always stays. Refusals and warnings look at the outcome; a refusal is reported, not raised, so that a
-list can show it (`require` raises).
+always stays. Refusals and warnings look at the outcome; a refusal is reported, not raised, so that
+a list can show it (`require` raises).
 """
 
 import re

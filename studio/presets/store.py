@@ -10,11 +10,14 @@ import difflib
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from studio.domain.errors import BadInput, NotFound, StudioError
 from studio.domain.manifests import ModelSpec, Preset, PresetFile, PresetPart
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
 from studio.presets.compose import compose
+from studio.presets.text import require_no_secret
 
 SCHEMA_VERSION = 1
 T = TypeVar("T")
@@ -106,6 +109,8 @@ class PresetStore:
                 f"{path}: `id` should be the file's name `{preset_id}`, found `{file.id}`.",
             )
         own = path.parent == self._own if is_own is None else is_own
+        if own:
+            require_no_secret(msgspec.to_builtins(file), str(path))
         return compose(file, parts, models, where=str(path), is_own=own)
 
     def all(self) -> list[Preset]:

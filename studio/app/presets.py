@@ -1,0 +1,284 @@
+"""What the service answers about presets and does with the person's own: one method for each call.
+
+The disk is read in threads, so that a slow one stalls nobody's answer. A host in a file answers
+like this machine, and nothing is ever started here.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Mapping
+
+from studio.app.machine import in_words
+from studio.app.up import Choice, launch
+from studio.domain.control import PresetInfo
+from studio.domain.errors import BadInput, NotFound, StudioError
+from studio.domain.hardware import HostSnapshot
+from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
+from studio.domain.presets import (
+    ArgvRequest,
+    ArgvResult,
+    CopyRequest,
+    EditRequest,
+    PresetDetail,
+    PresetDiff,
+    PresetText,
+)
+from studio.host import hosts
+from studio.host.paths import Paths
+from studio.models import library
+from studio.presets import choose, knobs, resolve
+from studio.presets.choose import Fit
+from studio.presets.own import OwnPresets
+from studio.presets.store import PresetStore
+from studio.runtimes import folder as runtime_folders
+from studio.runtimes import install, pin
+from studio.runtimes.catalog import Catalog
+from studio.serving import formats
+from studio.serving.command import Places
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Ground:
+    """A host, and its name in words."""
+
+    host: HostSnapshot
+    title: str
+
+
+class Presets:
+    """The presets of one home."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        store: PresetStore,
+        catalog: Catalog,
+        host: Callable[[], Awaitable[HostSnapshot]],
+    ) -> None:
+        self._paths = paths
+        self._store = store
+        self._own = OwnPresets(store)
+        self._catalog = catalog
+        self._host = host
+
+    async def all(self, host: str | None = None) -> list[PresetInfo]:
+        """Return every preset with its verdict, for this machine or a host in a file.
+
+        A preset that cannot be read is in the list, with the reason.
+        Raises: what reading the recipes raises; NotFound (`host-unknown`), BadInput
+        (`document-invalid`) for a host.
+        """
+        ground = await self._ground(host)
+        return await asyncio.to_thread(self._all, ground)
+
+    def _all(self, ground: _Ground) -> list[PresetInfo]:
+        recipes = {recipe.name: recipe for recipe in self._catalog.recipes()}
+        readable, broken = self._store.readable()
+        fits = [(one, choose.fit(one, recipes.get(one.runtime), ground.host)) for one in readable]
+        usable = [preset for preset, fit in fits if not _reasons(fit)]
+        best = max(usable, key=lambda preset: preset.rank, default=None)
+        listed = [self._info(one, recipes.get(one.runtime), fit, best) for one, fit in fits]
+        listed.sort(key=lambda one: (not one.usable, -one.rank, one.id))
+        return [*listed, *(_broken(preset_id, error) for preset_id, error in broken.items())]
+
+    def _info(
+        self, preset: Preset, recipe: RuntimeRecipe | None, fit: Fit, best: Preset | None
+    ) -> PresetInfo:
+        reasons = _reasons(fit)
+        resolved = fit.resolved
+        return PresetInfo(
+            id=preset.id,
+            title=preset.title,
+            expert=preset.expert,
+            summary=preset.summary,
+            runtime=preset.runtime,
+            model=preset.model.title,
+            licence=preset.model.licence,
+            origin=preset.model.origin,
+            usable=not reasons,
+            reasons=reasons,
+            download_bytes=None if recipe is None else self._download_bytes(preset, recipe),
+            knobs=preset.knobs,
+            rank=preset.rank,
+            is_best=preset is best,
+            is_own=preset.is_own,
+            badges=resolved.badges if resolved is not None else (),
+            notes=self._notes(preset, recipe),
+            warnings=tuple(one.sentence for one in resolved.warnings) if resolved else (),
+            unverified=len(preset.unverified) + sum(len(m.unverified) for m in preset.models),
+        )
+
+    def _download_bytes(self, preset: Preset, recipe: RuntimeRecipe) -> int:
+        models = sum(library.download_bytes(spec, self._paths) for spec in preset.models)
+        return models + install.download_bytes(recipe, self._paths)
+
+    def _notes(self, preset: Preset, recipe: RuntimeRecipe | None) -> tuple[str, ...]:
+        """Return what a person has to do before the preset can be served."""
+        notes = []
+        if recipe is not None and runtime_folders.installed(self._paths, recipe) is None:
+            try:
+                pin.require_installable(recipe)
+            except StudioError as error:
+                notes.append(f"{error.message} {error.hint or ''}".strip())
+        missing = [
+            f"{spec.title} is not here. {library.how_to_get(self._paths, spec)}"
+            for spec in preset.models
+            if spec.wheel is None and library.find(self._paths, spec) is None
+        ]
+        return (*notes, *missing)
+
+    async def one(self, preset_id: str, host: str | None = None) -> PresetDetail:
+        """Return everything about one preset, with its values on this machine or another host.
+
+        Raises: NotFound (`preset-unknown`, `host-unknown`), and what reading files raises.
+        """
+        ground = await self._ground(host)
+        return await asyncio.to_thread(self._one, preset_id, ground)
+
+    def _one(self, preset_id: str, ground: _Ground) -> PresetDetail:
+        preset = self._store.get(preset_id)
+        recipe = self._recipe(preset.runtime)
+        fit = choose.fit(preset, recipe, ground.host)
+        reasons = _reasons(fit)
+        return PresetDetail(
+            preset=preset,
+            path=str(self._store.path(preset_id)),
+            host=ground.title,
+            usable=not reasons,
+            reasons=reasons,
+            notes=self._notes(preset, recipe),
+            resolved=fit.resolved,
+            default_values=fit.resolved.knobs if fit.resolved is not None else {},
+        )
+
+    async def copy(self, preset_id: str, request: CopyRequest) -> PresetText:
+        """Make a preset of the person's own from another one. Raises: as `OwnPresets.copy`."""
+        await asyncio.to_thread(self._own.copy, preset_id, request)
+        return await self.text(request.id)
+
+    async def edit(self, preset_id: str, request: EditRequest) -> PresetText:
+        """Change a preset, or replace its file. Raises: as `OwnPresets.edit` and `.save`."""
+        if request.text is not None and request.values:
+            raise BadInput("request-invalid", "Either `values` or `text` can be given, not both.")
+        if request.text is not None:
+            await asyncio.to_thread(self._own.save, preset_id, request.text)
+        else:
+            await asyncio.to_thread(self._own.edit, preset_id, request.values)
+        return await self.text(preset_id)
+
+    async def text(self, preset_id: str) -> PresetText:
+        """Return a preset's file. Raises: NotFound (`preset-unknown`), HostLacks."""
+        return await asyncio.to_thread(self._own.show, preset_id)
+
+    async def diff(self, preset_id: str, other_id: str | None) -> PresetDiff:
+        """Return what differs. Raises: as `OwnPresets.diff`."""
+        return await asyncio.to_thread(self._own.diff, preset_id, other_id)
+
+    async def argv(self, request: ArgvRequest) -> ArgvResult:
+        """Return the command that would serve a preset; no card is needed, nothing is started.
+
+        Raises: NotFound (`preset-unknown`, `runtime-unknown`, `host-unknown`), BadInput
+        (`knob-unknown`, `knob-value`, `preset-refused`), and what reading files raises.
+        """
+        ground = await self._ground(request.host)
+        return await asyncio.to_thread(self._argv, request, ground)
+
+    def _argv(self, request: ArgvRequest, ground: _Ground) -> ArgvResult:
+        preset = self._store.get(request.preset)
+        recipe = self._catalog.recipe(choose.runtime_of(preset, _checked(preset, request)))
+        fit = choose.fit(preset, recipe, ground.host, request.gpus, request.overrides)
+        assert fit.facts is not None
+        assert fit.resolved is not None
+        resolve.require(fit.resolved)
+        choice = Choice(
+            preset=preset,
+            recipe=recipe,
+            host=ground.host,
+            overrides=dict(request.overrides),
+            facts=fit.facts,
+            gpus=request.gpus,
+        )
+        installed = runtime_folders.installed(self._paths, recipe)
+        places = self._places(preset, recipe, installed)
+        made = launch(choice, places, {})
+        warnings = [one.sentence for one in fit.resolved.warnings]
+        return ArgvResult(
+            preset=preset.id,
+            runtime=recipe.name,
+            host=ground.title,
+            argv=formats.listening(made, "127.0.0.1"),
+            environment=dict(made.environment),
+            gpus=fit.facts.gpus,
+            settings=fit.resolved.settings,
+            badges=fit.resolved.badges,
+            rules=fit.resolved.rules,
+            notes=(*fit.reasons, *warnings, *self._notes(preset, recipe)),
+            format=request.format,
+            text=formats.written(
+                made,
+                request.format,
+                gpus=fit.facts.gpus,
+                folders=(places.runtime, str(self._paths.models), places.cache),
+            ),
+        )
+
+    def _places(
+        self, preset: Preset, recipe: RuntimeRecipe, installed: InstalledRuntime | None
+    ) -> Places:
+        if installed is not None:
+            folder = runtime_folders.folder_of(self._paths, installed)
+            python = runtime_folders.python_of(self._paths, installed)
+        else:  # where it would be, but for the part that installing decides
+            folder = self._paths.runtimes / recipe.name / "RUNTIME-ID"
+            python = folder / "python" / "bin" / "python3"
+        models = [str(library.model_folder(self._paths, spec)) for spec in preset.models]
+        return Places(
+            python=str(python),
+            runtime=str(folder),
+            runtime_id=installed.runtime_id if installed is not None else "",
+            model=models[0],
+            drafter=models[1] if len(models) > 1 else "",
+            socket=str(self._paths.sockets / "engine.sock"),
+            cache=str(self._paths.cache / "engine"),
+        )
+
+    def _recipe(self, name: str) -> RuntimeRecipe | None:
+        try:
+            return self._catalog.recipe(name)
+        except NotFound:
+            return None
+
+    async def _ground(self, reference: str | None) -> _Ground:
+        if reference is None:
+            host = await self._host()
+        else:
+            host = (await asyncio.to_thread(hosts.load, reference, self._paths)).host
+        return _Ground(host=host, title=in_words(host))
+
+
+def _checked(preset: Preset, request: ArgvRequest) -> Mapping[str, str]:
+    """Return the overrides, once they are known to be ones."""
+    knobs.read_overrides(preset, request.overrides)
+    return request.overrides
+
+
+def _reasons(fit: Fit) -> tuple[str, ...]:
+    if fit.reasons or fit.resolved is None:
+        return fit.reasons
+    return tuple(one.sentence for one in fit.resolved.refusals)
+
+
+def _broken(preset_id: str, error: StudioError) -> PresetInfo:
+    return PresetInfo(
+        id=preset_id,
+        title=preset_id,
+        expert="",
+        summary="",
+        runtime="",
+        model="",
+        licence="",
+        origin="",
+        usable=False,
+        is_broken=True,
+        reasons=(error.message, error.hint) if error.hint else (error.message,),
+    )

@@ -1,0 +1,220 @@
+"""Presets of the person's own: made from others, changed, compared with what they came from.
+
+<home>/presets/<id>.toml               the preset
+<home>/presets/bases/<digest>.json     what it came from, as it was then; written first
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from studio import __version__
+from studio.domain.errors import BadInput, Busy, StudioError
+from studio.domain.manifests import Preset
+from studio.domain.presets import CopyRequest, PresetDiff, PresetText
+from studio.host.documents import read_json
+from studio.host.files import exclusive, from_os_error, sha256_bytes, write_atomic
+from studio.presets import compare, knobs, text
+from studio.presets.store import PresetStore
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_LARGEST_BYTES = 1 << 20
+
+
+class OwnPresets:
+    """Writes the presets of one home."""
+
+    def __init__(self, store: PresetStore) -> None:
+        self._store = store
+        self._folder = store.own_folder
+
+    def copy(self, source_id: str, request: CopyRequest) -> Preset:
+        """Return a new preset of the person's own, made from another one.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`preset-id`, `preset-exists`, …), HostLacks
+        (`not-writable`, `disk-full`), Busy (`presets-busy`).
+        """
+        _check_id(request.id)
+        with self._locked():
+            if self._store.is_own(request.id):
+                raise BadInput(
+                    "preset-exists",
+                    f"You have a preset `{request.id}` already.",
+                    hint=f"Choose another name, or change it: `weir presets edit {request.id}`.",
+                )
+            self._make(source_id, request.id, request.title)
+        return self._store.get(request.id)
+
+    def edit(self, preset_id: str, values: Mapping[str, str]) -> Preset:
+        """Return a preset with these defaults; a bundled one is copied under its id first.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`knob-unknown`, `knob-value`,
+        `preset-not-editable`, …), HostLacks, Busy (`presets-busy`).
+        """
+        preset = self._store.get(preset_id)
+        found = knobs.read_overrides(preset, values)
+        with self._locked():
+            before = self._text(preset_id)
+            after = text.with_values(before.text, found)
+            if not before.is_own:
+                after = self._copied(after, preset_id, preset_id, None)
+            self._write(preset_id, after)
+        return self._store.get(preset_id)
+
+    def save(self, preset_id: str, content: str) -> Preset:
+        """Return the preset that `content` describes, now the person's own.
+
+        Raises: BadInput (`preset-id`, `document-invalid`, `preset-secret`, `preset-version`, …),
+        HostLacks, Busy (`presets-busy`).
+        """
+        _check_id(preset_id)
+        with self._locked():
+            document = text.parse(content, "the preset")
+            is_first = not self._store.is_own(preset_id) and "origin" not in document
+            if is_first and self._store.bundled(preset_id) is not None:
+                content = self._copied(content, preset_id, preset_id, None)
+            self._write(preset_id, content)
+        return self._store.get(preset_id)
+
+    def show(self, preset_id: str) -> PresetText:
+        """Return a preset's file. Raises: NotFound (`preset-unknown`), HostLacks."""
+        return self._text(preset_id)
+
+    def diff(self, preset_id: str, other_id: str | None) -> PresetDiff:
+        """Return how a preset differs from another one, or from what it came from.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`preset-no-origin`, …).
+        """
+        mine = self._store.get(preset_id)
+        values = compare.values_of(mine)
+        if other_id is not None:
+            theirs = compare.values_of(self._store.get(other_id))
+            return PresetDiff(
+                mine=preset_id, theirs=other_id, changes=compare.two_way(values, theirs)
+            )
+        if mine.origin is None:
+            raise BadInput(
+                "preset-no-origin",
+                f"`{preset_id}` was not made from another preset.",
+                hint=f"Name one to compare with: `weir presets diff {preset_id} OTHER`.",
+            )
+        return self._against_origin(mine, mine.origin.id, mine.origin.digest)
+
+    def _against_origin(self, mine: Preset, origin_id: str, digest: str) -> PresetDiff:
+        values = compare.values_of(mine)
+        base = self._base(digest)
+        now, note = self._original(mine.id, origin_id)
+        if base is None:
+            theirs = compare.values_of(now) if now is not None else {}
+            lost = "The copy of what it was made from is gone, so nobody knows who changed what."
+            return PresetDiff(
+                mine=mine.id, theirs=origin_id, note=" ".join(filter(None, (lost, note))),
+                changes=compare.two_way(values, theirs),
+            )  # fmt: skip
+        was = compare.values_of(base)
+        theirs = compare.values_of(now) if now is not None else was
+        return PresetDiff(
+            mine=mine.id,
+            theirs=origin_id,
+            is_three_way=True,
+            note=note,
+            changes=compare.three_way(was, values, theirs),
+        )
+
+    def _original(self, own_id: str, origin_id: str) -> tuple[Preset | None, str | None]:
+        """Return the original as it is now, or why there is none."""
+        try:
+            if origin_id == own_id:
+                found = self._store.bundled(origin_id)
+            else:
+                found = self._store.get(origin_id)
+        except StudioError as error:
+            return None, f"The original cannot be read: {error.message}"
+        gone = f"`{origin_id}` is no longer among the presets." if found is None else None
+        return found, gone
+
+    def _base(self, digest: str) -> Preset | None:
+        if not re.fullmatch(r"[0-9a-f]{64}", digest):
+            return None
+        try:
+            return read_json(self._folder / "bases" / f"{digest}.json", Preset)
+        except StudioError:
+            return None
+
+    def _make(self, source_id: str, new_id: str, title: str | None) -> None:
+        source = self._text(source_id)
+        self._write(new_id, self._copied(source.text, source_id, new_id, title))
+
+    def _copied(self, content: str, source_id: str, new_id: str, title: str | None) -> str:
+        """Return the text of a copy; what it came from is kept first."""
+        source = self._store.get(source_id)
+        data = msgspec.json.encode(source)
+        digest = sha256_bytes(data)
+        self._put(self._folder / "bases" / f"{digest}.json", data)
+        origin = {"id": source_id, "digest": digest, "program": __version__}
+        return text.renamed(content, new_id, title, origin)
+
+    def _text(self, preset_id: str) -> PresetText:
+        path = self._store.path(preset_id)
+        try:
+            content = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        except UnicodeDecodeError as error:
+            raise BadInput("document-invalid", f"{path} is not UTF-8: {error}.") from error
+        is_own = self._store.is_own(preset_id)
+        return PresetText(id=preset_id, path=str(path), is_own=is_own, text=content)
+
+    def _write(self, preset_id: str, content: str) -> None:
+        """Write a preset after reading it as it will be read, beside its place."""
+        data = content.encode()
+        if len(data) > _LARGEST_BYTES:
+            raise BadInput("document-invalid", "A preset's file is at most 1 MiB long.")
+        path = self._folder / f"{preset_id}.toml"
+        trial = self._folder / f".{preset_id}.toml.new"
+        self._put(trial, data)
+        try:
+            self._store.read(trial, preset_id, is_own=True)
+            trial.replace(path)
+        except StudioError as error:
+            message = error.message.replace(str(trial), str(path))
+            raise BadInput(error.code, message, hint=error.hint) from error
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        finally:
+            with contextlib.suppress(OSError):
+                trial.unlink(missing_ok=True)
+
+    def _put(self, path: Path, data: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, data)
+        except OSError as error:
+            raise from_os_error(error, path) from error
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with exclusive(self._folder / ".lock") as is_ours:
+                if not is_ours:
+                    raise Busy(
+                        "presets-busy",
+                        "Another process of the Studio is changing presets.",
+                        hint="Run it again.",
+                    )
+                yield
+        except OSError as error:
+            raise from_os_error(error, self._folder) from error
+
+
+def _check_id(preset_id: str) -> None:
+    if not _ID.fullmatch(preset_id) or preset_id.endswith(".toml"):
+        raise BadInput(
+            "preset-id",
+            f"`{preset_id}` cannot be the name of a preset.",
+            hint="Use small letters, digits, `-`, `_` and `.`: at most 64, no sign first.",
+        )
