@@ -1,0 +1,185 @@
+"""What must give, in order: data in, a short list out."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.domain.units import GIB
+from studio.host.documents import read_toml
+from studio.planner.outcome import Lack, Outcome
+from studio.planner.reductions import Ladder, Step, StepKind, Unit, find, shown
+from tests.planner.plan_samples import outcome, short
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONTEXT = Step(
+    knob="max_model_len",
+    kind=StepKind.FIT,
+    against=(Lack.POOL,),
+    unit=Unit.TOKENS,
+    step=256,
+    floor=1024,
+    title="Shorter context: {value}",
+    costs="Longer requests are refused.",
+    source="a test",
+)
+VISION = Step(
+    knob="vision",
+    kind=StepKind.SET,
+    presence=("true",),
+    value="false",
+    against=(Lack.CARD, Lack.POOL),
+    title="No images",
+    costs="Images are refused.",
+    source="a test",
+)
+SEATS = Step(
+    knob="max_num_seqs",
+    kind=StepKind.HALVE,
+    against=(Lack.CARD,),
+    floor=1,
+    title="Fewer seats: {value}",
+    costs="More wait.",
+    source="a test",
+)
+
+
+def pool_of(tokens: int, texts: Mapping[str, str], context: int = 65_536) -> Outcome:
+    """Return what a pool of so many tokens comes to with these overrides."""
+    length = int(texts.get("max_model_len", context))
+    lacks = () if length <= tokens else (short(Lack.POOL, length - tokens),)
+    return outcome({"max_model_len": length}, *lacks, pool_tokens=tokens, max_model_len=length)
+
+
+@given(tokens=st.integers(1024, 200_000), context=st.integers(1025, 262_144))
+def test_a_fitted_context_is_the_longest_multiple_that_fits(tokens: int, context: int) -> None:
+    """A shorter one would take from the person what the pool could give."""
+    start = pool_of(tokens, {}, context)
+
+    found = find(start, lambda texts: pool_of(tokens, texts, context), {}, [CONTEXT])
+
+    if start.fits:
+        assert found == ()
+        return
+    assert [one.is_enough for one in found] == [True]
+    value = int(found[0].value)
+    assert value <= tokens
+    assert value % 256 == 0
+    assert value + 256 > tokens or value + 256 > context
+
+
+def test_the_list_ends_with_the_first_step_that_is_enough() -> None:
+    """Giving up more than needed is no plan."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        missing = (
+            3 * GIB
+            - (GIB if "vision" in texts else 0)
+            - (2 * GIB if "max_num_seqs" in texts else 0)
+        )
+        lacks = (short(Lack.CARD, missing),) if missing > 0 else ()
+        return outcome(
+            {"vision": "vision" not in texts, "max_num_seqs": 8, "max_model_len": 9}, *lacks
+        )
+
+    found = find(evaluate({}), evaluate, {}, [VISION, SEATS, CONTEXT])
+
+    assert [(one.knob, one.value, one.is_enough) for one in found] == [
+        ("vision", "false", False),
+        ("max_num_seqs", "4", True),
+    ]
+
+
+def test_what_a_person_set_comes_last() -> None:
+    """They set it for a reason; anything else is tried before it."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        is_less = texts.get("vision") == "false" or texts.get("max_num_seqs") == "4"
+        lacks = () if is_less else (short(Lack.CARD),)
+        return outcome({"vision": texts.get("vision", "true") == "true", "max_num_seqs": 8}, *lacks)
+
+    found = find(evaluate({}), evaluate, {"vision": "true"}, [VISION, SEATS])
+
+    assert [one.knob for one in found] == ["max_num_seqs"]
+
+
+def test_a_step_that_makes_something_else_worse_is_passed_over() -> None:
+    """Moving bytes from the card into memory that is not there helps nobody."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        if "vision" in texts:
+            return outcome({"vision": False}, short(Lack.MEMORY))
+        return outcome({"vision": True}, short(Lack.CARD))
+
+    assert find(evaluate({}), evaluate, {}, [VISION]) == ()
+
+
+def test_a_step_that_the_preset_refuses_is_passed_over() -> None:
+    """A reduction that `weir up` would refuse is no advice."""
+    start = outcome({"vision": True}, short(Lack.CARD))
+
+    assert find(start, lambda _texts: None, {}, [VISION]) == ()
+
+
+def test_steps_that_are_not_enough_are_still_told() -> None:
+    """The person sees how far they would get."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        return outcome({"vision": "vision" not in texts}, short(Lack.CARD, 5 - len(texts)))
+
+    found = find(evaluate({}), evaluate, {}, [VISION])
+
+    assert [one.is_enough for one in found] == [False]
+
+
+def test_costs_name_the_pool_before_and_after() -> None:
+    """ "Smaller" without a figure is no cost that one can weigh."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        tokens = 50_000 if texts else 40_000
+        lacks = () if texts else (short(Lack.POOL),)
+        return outcome({"vision": not texts}, *lacks, pool_tokens=tokens, seats=8)
+
+    (one,) = find(evaluate({}), evaluate, {}, [VISION])
+
+    assert one.costs == "Images are refused. The pool then holds 50,000 tokens, before 40,000."
+
+
+def test_halving_goes_on_until_it_is_enough() -> None:
+    """8 seats to 4 may not do where 2 would."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        seats = int(texts.get("max_num_seqs", "8"))
+        lacks = (short(Lack.CARD, seats),) if seats > 2 else ()
+        return outcome({"max_num_seqs": seats}, *lacks, seats=seats)
+
+    (one,) = find(evaluate({}), evaluate, {}, [SEATS])
+
+    assert (one.value, one.seats, one.is_enough) == ("2", 2, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        ("5583457484", Unit.BYTES, "5.20 GiB"),
+        ("49152", Unit.TOKENS, "49,152 tokens"),
+        ("0.9", Unit.SHARE, "90 %"),
+        ("4", Unit.REQUESTS, "4"),
+    ],
+)
+def test_values_are_written_for_people(value: str, unit: Unit, text: str) -> None:
+    """Ten digits of bytes say nothing to anybody."""
+    assert shown(value, unit) == text
+
+
+def test_the_ladder_of_the_catalogue_can_be_read() -> None:
+    """A step with a misspelt key would be a plan without it."""
+    ladder = read_toml(ROOT / "presets" / "planner" / "reductions.toml", Ladder)
+
+    assert len(ladder.steps) > 5
+    for step in ladder.steps:
+        assert step.kind is not StepKind.SET or step.value is not None
+        assert step.source
