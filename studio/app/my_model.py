@@ -9,9 +9,10 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from studio.app.machine import Machine
 from studio.app.plan_cases import Case, Folder, of_folder, read_folder
 from studio.app.plans import Plans
 from studio.domain.errors import BadInput, HostLacks
@@ -58,13 +59,13 @@ class MyModels:
         presets: PresetStore,
         catalog: Catalog,
         plans: Plans,
-        host: Callable[[], Awaitable[HostSnapshot]],
+        machine: Machine,
     ) -> None:
         self._paths = paths
         self._presets = presets
         self._catalog = catalog
         self._plans = plans
-        self._host = host
+        self._machine = machine
 
     async def make(self, request: MakeRequest) -> MadePreset:
         """Write a preset and return it with its plan.
@@ -73,7 +74,8 @@ class MyModels:
         (`model-without-weights`, `preset-exists`, `preset-id`, …), HostLacks (`no-runtime-fits`,
         `not-writable`, …), Damaged (`weights-damaged`).
         """
-        host = await self._host()
+        self._machine.require_real()
+        host = await self._machine.look()
         draft = await asyncio.to_thread(functools.partial(self._draft, request, host))
         path = self._presets.own_folder / f"{draft.id}.toml"
         text = _written(draft)
@@ -136,7 +138,9 @@ class MyModels:
         ranks: int,
     ) -> Proposal:
         around = budget.Surroundings(
-            tables=self._plans.tables(), memory_bytes=host.available_memory_bytes
+            tables=self._plans.tables(),
+            memory_bytes=host.available_memory_bytes,
+            is_wsl=host.is_wsl,
         )
         case = of_folder(
             folder.path,

@@ -29,6 +29,7 @@ from studio.planner.budget import Processor, Surroundings, Tables
 from studio.planner.calibration import Calibration
 from studio.planner.card_ledger import Ground
 from studio.planner.headroom import Rungs
+from studio.planner.memory import MemoryTable
 from studio.planner.outcome import Outcome
 from studio.planner.plan import About, must_give, plan
 from studio.planner.reductions import Ladder
@@ -152,6 +153,7 @@ class Plans:
         around = Surroundings(
             tables=self.tables(),
             memory_bytes=ground.host.available_memory_bytes,
+            is_wsl=ground.host.is_wsl,
             calibration=known,
             runtime_id=installed.runtime_id if installed is not None else None,
             preset=preset.id,
@@ -290,7 +292,10 @@ class Plans:
 
     def tables(self) -> Tables:
         """Return the data that forecasts are made with."""
-        return Tables(processor=self.document("presets/planner/processor.toml", Processor))
+        return Tables(
+            processor=self.document("presets/planner/processor.toml", Processor),
+            memory=self.document("presets/planner/memory.toml", MemoryTable),
+        )
 
     def document(self, name: str, kind: type[T]) -> T:
         """Return a document of the catalogue; one that has none of its own uses the bundled one."""

@@ -14,6 +14,7 @@ from studio import __version__
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.machine import Machine, in_words
+from studio.app.my_model import MyModels
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
@@ -109,6 +110,13 @@ class Studio:
             settings=parts.settings,
             machine=self._machine,
             own_pids=lambda: engine_pids(parts.supervisor.snapshot().pid),
+        )
+        self.my_models = MyModels(
+            paths=parts.paths,
+            presets=parts.presets,
+            catalog=parts.catalog,
+            plans=self.plans,
+            machine=self._machine,
         )
         self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts)
         self._up = Up(

@@ -30,7 +30,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
-from studio.domain.plans import Plan, PlanRequest
+from studio.domain.plans import MadePreset, MakeRequest, Plan, PlanRequest
 from studio.domain.presets import (
     ArgvRequest,
     ArgvResult,
@@ -143,6 +143,10 @@ class ControlClient:
     async def plan(self, request: PlanRequest) -> Plan:
         """Return what a preset, or a model's folder, comes to."""
         return await self._call("POST", "/plan", Plan, body=request)
+
+    async def make_preset(self, request: MakeRequest) -> MadePreset:
+        """Make a preset of a model folder, with values that the planner chooses."""
+        return await self._call("POST", "/presets/make", MadePreset, body=request, patient=True)
 
     async def runtimes(self) -> RuntimeList:
         """Return every runtime with its state and its verdict for this host."""

@@ -20,7 +20,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
-from studio.domain.plans import PlanRequest
+from studio.domain.plans import MakeRequest, PlanRequest
 from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
 from studio.domain.runtimes import (
     CollectRequest,
@@ -59,6 +59,7 @@ class Router:
             ("GET", re.compile(r"/presets/([^/]{1,256})"), self._preset),
             ("GET", re.compile(r"/presets/([^/]{1,256})/text"), self._preset_text),
             ("GET", re.compile(r"/presets/([^/]{1,256})/diff"), self._preset_diff),
+            ("POST", re.compile(r"/presets/make"), self._make_preset),
             ("POST", re.compile(r"/presets/([^/]{1,256})/copy"), self._copy_preset),
             ("POST", re.compile(r"/presets/([^/]{1,256})/edit"), self._edit_preset),
             ("POST", re.compile(r"/argv"), self._argv),
@@ -151,6 +152,9 @@ class Router:
 
     async def _plan(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.plans.plan(_read(body, PlanRequest))
+
+    async def _make_preset(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.my_models.make(_read(body, MakeRequest))
 
     async def _runtimes(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.all()

@@ -5,6 +5,7 @@ what this machine's own boot of the same settings was seen to leave (calibration
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -13,15 +14,17 @@ from studio.domain.hardware import Gpu
 from studio.domain.manifests import Document
 from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import percent_text
-from studio.planner import calibration
+from studio.planner import calibration, memory
 from studio.planner.calibration import Calibration, Match
 from studio.planner.engine import Device, Engine
+from studio.planner.memory import Memory, MemoryTable
 
-DEFAULT_SHARE = 0.92
-"""Of the card, or of the memory, that an engine takes unless told otherwise (vLLM 0.32)."""
 _UNPINNED_UNKNOWN = (
     "How much is left for the KV cache is not known here: pin it with `kv_cache_memory_bytes`."
 )
+_PINNED = "`kv_cache_memory_bytes`"
+_PARTLY_KNOWN = 0.1
+"""Error of a pool whose model the sources describe in part only: by the count of its layers."""
 _WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2}
 
 
@@ -89,6 +92,7 @@ class Tables:
     """The data that forecasts are made with."""
 
     processor: Processor
+    memory: MemoryTable
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,7 @@ class Surroundings:
     preset: str | None = None
     memory_bytes: int | None = None
     """Of the machine."""
+    is_wsl: bool = False
 
 
 def forecast(
@@ -147,12 +152,12 @@ def _in_memory(
     items = [*weights, *(_process(part) for part in table.parts)]
     sizes = [item.bytes for item in weights]
     if pinned is not None:
-        kv_bytes, error, source = pinned, 0, "`kv_cache_memory_bytes`"
+        kv_bytes, error, source = pinned, 0, _PINNED
     elif host_bytes is None or any(size is None for size in sizes):
         return Budget(items=tuple(items), unknown=(_UNPINNED_UNKNOWN,))
     else:
-        share = settings.get("gpu_memory_utilization", DEFAULT_SHARE)
-        share = float(share) if isinstance(share, int | float) else DEFAULT_SHARE
+        share = settings.get("gpu_memory_utilization", memory.DEFAULT_SHARE)
+        share = float(share) if isinstance(share, int | float) else memory.DEFAULT_SHARE
         held = table.worker_bytes + sum(size or 0 for size in sizes)
         kv_bytes, error = round(share * host_bytes - held), table.worker_error_bytes
         source = f"{percent_text(share)} of the memory, less what the worker holds"
@@ -224,13 +229,107 @@ def _on_card(
     pinned: int | None,
     seen: Match | None,
 ) -> Budget:
-    weights = _weights(models, settings)
-    seen_bytes = _seen_bytes(seen, pinned)
-    if seen_bytes is not None:
-        return Budget(kv_bytes=seen_bytes[0], kv_error_bytes=seen_bytes[1], kv_source=seen_bytes[2])
+    """Return the forecast of the smallest card; every other one holds the same."""
+    if models.target is None:
+        return Budget(kv_bytes=pinned, kv_error_bytes=_exact(pinned), kv_source=_PINNED)
+    card = min(cards, key=lambda one: one.usable_bytes or 0, default=None)
+    made = _memory(models, settings, card, around)
+    items = _as_seen(made.items, seen)
+    error = math.isqrt(sum((item.error_bytes or 0) ** 2 for item in items))
+    kv: tuple[int, int, str] | None = None if pinned is None else (pinned, 0, _PINNED)
+    if kv is None:
+        kv = _seen_bytes(seen, pinned) or _left(models, settings, card, around, made, seen)
+    if kv is None:
+        return Budget(items=items, unknown=made.unknown or (_UNPINNED_UNKNOWN,), error_bytes=error)
     return Budget(
-        kv_bytes=pinned,
-        kv_error_bytes=None if pinned is None else 0,
-        kv_source="`kv_cache_memory_bytes`",
-        unknown=() if pinned is not None else (_UNPINNED_UNKNOWN,),
+        items=items,
+        kv_bytes=kv[0],
+        kv_error_bytes=kv[1],
+        kv_source=kv[2],
+        # What the pool takes more, the rest takes less: the sum of an unpinned engine is its share.
+        error_bytes=error if pinned is not None else 0,
+        geometry_error=0.0 if models.target.is_complete else _PARTLY_KNOWN,
+        assumptions=made.assumptions if pinned is None else (),
     )
+
+
+def _exact(pinned: int | None) -> int | None:
+    return None if pinned is None else 0
+
+
+def _memory(
+    models: Models, settings: Mapping[str, object], card: Gpu | None, around: Surroundings
+) -> Memory:
+    assert models.target is not None
+    return memory.forecast(
+        models.target,
+        models.drafter,
+        settings,
+        models.engine,
+        card=card,
+        table=around.tables.memory,
+        is_wsl=around.is_wsl,
+    )
+
+
+def _left(
+    models: Models,
+    settings: Mapping[str, object],
+    card: Gpu | None,
+    around: Surroundings,
+    made: Memory,
+    seen: Match | None,
+) -> tuple[int, int, str] | None:
+    """Return what the profiler leaves, moved by what a boot of other settings was off by."""
+    if made.kv_bytes is None or made.kv_error_bytes is None:
+        return None
+    left = made.kv_bytes or _overdrawn(made, settings, card)
+    if seen is None or seen.boot.kv_bytes is None or _pinned(seen.boot.settings) is not None:
+        return left, made.kv_error_bytes, made.kv_source
+    then = _memory(models, seen.boot.settings, card, around)
+    if then.kv_bytes is None:
+        return left, made.kv_error_bytes, made.kv_source
+    moved = left + seen.boot.kv_bytes - then.kv_bytes
+    source = f"{made.kv_source}, moved by what was seen here on {seen.boot.at[:10]}"
+    return moved, made.kv_error_bytes // 2, source
+
+
+def _overdrawn(made: Memory, settings: Mapping[str, object], card: Gpu | None) -> int:
+    """Return how far below zero the rest is: so much has to be given up."""
+    total = card.usable_bytes if card is not None else None
+    share = settings.get("gpu_memory_utilization", memory.DEFAULT_SHARE)
+    if total is None or isinstance(share, bool) or not isinstance(share, int | float):
+        return 0
+    return round(total * share) - sum(item.bytes or 0 for item in made.items)
+
+
+_MODELS = ("weights", "drafter", "vision")
+"""Items that an engine reports as one sum."""
+
+
+def _as_seen(items: tuple[LedgerItem, ...], seen: Match | None) -> tuple[LedgerItem, ...]:
+    """Return the items with what a boot of the same settings was seen to hold."""
+    if seen is None or not seen.is_same:
+        return items
+    boot = seen.boot
+    source = f"as seen here on {boot.at[:10]}"
+    known = {
+        "activation-peak": boot.activation_peak_bytes,
+        "graphs": boot.graph_pool_bytes,
+        "non-torch": boot.non_torch_bytes,
+    }
+    kept = []
+    if boot.weights_bytes is not None:
+        title = "Weights, all models"
+        kept.append(_item("weights", title, boot.weights_bytes, source))
+    for item in items:
+        if item.name in _MODELS and boot.weights_bytes is not None:
+            continue
+        size = known.get(item.name)
+        kept.append(item if size is None else _item(item.name, item.title, size, source))
+    return tuple(kept)
+
+
+def _item(name: str, title: str, size: int, source: str) -> LedgerItem:
+    error = round(size * calibration.ERROR_SHARE)
+    return LedgerItem(name=name, title=title, bytes=size, error_bytes=error, source=source)

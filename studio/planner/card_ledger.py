@@ -9,6 +9,7 @@ from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.plans import LedgerItem
 from studio.domain.units import bytes_text, percent_text
 from studio.planner import cards as card_rules
+from studio.planner.memory import DEFAULT_SHARE
 from studio.planner.outcome import Lack, Shortfall
 
 
@@ -24,8 +25,6 @@ class Ground:
     allow_spill: bool = False
     is_replay: bool = False
     """Whether `host` is a captured machine and not this one."""
-    default_share: float = 0.92
-    """Of the card, where `gpu_memory_utilization` is not given."""
 
 
 def line_of(card: Gpu, ground: Ground) -> int | None:
@@ -128,7 +127,7 @@ def _gate(ground: Ground, card: Gpu, settings: Mapping[str, object]) -> Iterator
     It asks for its share of the whole card before it looks at pinned bytes.
     Source: vLLM 0.26 to 0.32, `request_memory` in v1/worker/utils.py.
     """
-    share = settings.get("gpu_memory_utilization", ground.default_share)
+    share = settings.get("gpu_memory_utilization", DEFAULT_SHARE)
     free, total = card_rules.free_bytes(card, ground.own_pids), card.usable_bytes
     if isinstance(share, bool) or not isinstance(share, int | float):
         return
