@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from studio.control.client import ControlClient
 
 
@@ -35,6 +37,14 @@ class LocalConnector:
         replayed = hosts.load(host, places) if host is not None else None
         studio = Studio(Parts(places), replayed)
         return launcher.in_process(Router(studio, down=nothing), studio.close)
+
+    async def edit(self, text: str, name: str) -> "Path":
+        """Open the person's editor; see `studio.host.editor.edit`."""
+        import os
+
+        from studio.host import editor
+
+        return await editor.edit(text, name, os.environ)
 
     def service_run(self, *, until_released: bool) -> int:
         """Be the service until told to end."""

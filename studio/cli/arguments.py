@@ -9,12 +9,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from studio.cli import host_words, plan_arguments, plan_words, words
+from studio.cli import host_words, plan_arguments, plan_words, preset_arguments, preset_words, words
+from studio.cli.values import cards as _cards
+from studio.cli.values import count as _count
+from studio.cli.values import hash_ as _hash
+from studio.cli.values import port as _port
+from studio.cli.values import setting as _setting
 
 THEMES = ("dark", "light", "system")
 LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_LINES = 200
-REPLAYABLE = ("doctor", "presets", "runtime list", "runtime show", "plan", "argv")
+REPLAYABLE = (
+    "doctor", "presets", "presets list", "presets show", "runtime list", "runtime show", "plan",
+    "argv",
+)  # fmt: skip
 """Commands that look at a host and start nothing; they take `--host`."""
 
 
@@ -70,6 +78,9 @@ class Invocation:
     rate_mb_per_s: float | None = None
     allow_spill: bool = False
     window_arguments: tuple[str, ...] = ()
+    other: str | None = None
+    title: str | None = None
+    form: str = preset_words.FORMATS[0]
 
 
 def parse(argv: Sequence[str]) -> Invocation:
@@ -111,9 +122,14 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 _NESTED = {
     "keys": words.KEY_COMMANDS,
+    "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": words.SERVICE_COMMANDS,
 }
+
+
+_BARE = ("presets",)
+"""Commands that mean something without a second word."""
 
 
 # Mistakes
@@ -137,11 +153,21 @@ def _check_command(argv: Sequence[str]) -> None:
     nested = _NESTED.get(first)
     if nested is None:
         return
-    second = next((word for word in argv[1:] if not word.startswith("-")), None)
-    if second is None and not {"-h", "--help"} & set(argv):
+    second = _second(argv[1:])
+    if second is None and first not in _BARE and not {"-h", "--help"} & set(argv):
         raise UsageError(words.missing(" | ".join(nested)), words.see_help(f"weir {first}"))
     if second is not None and second not in nested:
         raise _unknown(second, nested, f"weir {first}")
+
+
+def _second(rest: Sequence[str]) -> str | None:
+    """Return the second word of a command; the host that `--host` takes is none."""
+    is_value = False
+    for word in rest:
+        if not is_value and not word.startswith("-"):
+            return word
+        is_value = word == "--host"
+    return None
 
 
 def _unknown(found: str, known: Iterable[str], command: str) -> UsageError:
@@ -173,7 +199,8 @@ def _leftover(found: str, argv: Sequence[str]) -> UsageError:
 def _command_of(argv: Sequence[str]) -> str:
     taken = [argv[0]]
     if argv[0] in _NESTED:
-        taken += [word for word in argv[1:] if not word.startswith("-")][:1]
+        second = _second(argv[1:])
+        taken += [second] if second is not None else []
     return " ".join(["weir", *taken])
 
 
@@ -256,46 +283,6 @@ class _Version(argparse.Action):
         raise TextAsked(f"{parser.prog} {__version__}")
 
 
-# Values
-
-
-def _setting(text: str) -> tuple[str, str]:
-    knob, equals, value = text.partition("=")
-    knob = knob.strip().lstrip("-").replace("-", "_")
-    if not equals or not knob:
-        raise argparse.ArgumentTypeError(words.not_a_setting(text))
-    return knob, value.strip()
-
-
-def _hash(text: str) -> tuple[str, str]:
-    file, equals, sha256 = text.rpartition("=")
-    if not equals or not file.strip() or not sha256.strip():
-        raise argparse.ArgumentTypeError(words.not_a_hash(text))
-    return file.strip(), sha256.strip().removeprefix("sha256:")
-
-
-def _cards(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(words.not_cards(text))
-    cards = tuple(int(part) for part in parts)
-    if len(set(cards)) != len(cards):
-        raise argparse.ArgumentTypeError(words.not_cards(text))
-    return cards
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= 65535):
-        raise argparse.ArgumentTypeError(words.not_a_port(text))
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10 and int(text) >= 1):
-        raise argparse.ArgumentTypeError(words.not_a_count(text))
-    return int(text)
-
-
 # Commands
 
 
@@ -321,6 +308,8 @@ def _parser() -> _Parser:
         _add_host(made[name])
     _add_keys(made["keys"])
     _add_runtime(made["runtime"])
+    _add_presets(made["presets"])
+    _add_argv(made["argv"])
     _add_service(made["service"])
     return parser
 
@@ -440,6 +429,23 @@ def _add_runtime(parser: _Parser) -> None:
         _add_host(made[name])
     for one in made.values():
         _add_json(one)
+
+
+def _add_presets(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in preset_words.COMMANDS.items()}
+    for name, one in made.items():
+        preset_arguments.add(name, one.arguments, one.options)
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
+
+
+def _add_argv(parser: _Parser) -> None:
+    preset_arguments.add_argv(parser.arguments, parser.options)
+    _add_json(parser)
 
 
 def _add_pin(options: "argparse._ArgumentGroup") -> None:

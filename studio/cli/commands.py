@@ -10,6 +10,7 @@ from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.plan import PLAN_COMMANDS
+from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
@@ -98,20 +99,6 @@ async def ps(call: Invocation, connector: "Connector", console: Console) -> int:
     return _OK
 
 
-async def presets(call: Invocation, connector: "Connector", console: Console) -> int:
-    """List the presets; needs no service."""
-    client = await running_or_offline(connector)
-    try:
-        found = await client.presets()
-    finally:
-        await client.close()
-    if call.json:
-        console.document(found)
-    else:
-        console.say(render.presets_text(found, console.width))
-    return _OK
-
-
 async def create_key(call: Invocation, connector: "Connector", console: Console) -> int:
     """Make a key and show it this once."""
     client = await running_or_offline(connector)
@@ -187,10 +174,10 @@ COMMANDS: Mapping[str, Command] = {
     "status": status,
     "ps": ps,
     "logs": logs,
-    "presets": presets,
     "keys create": create_key,
     "keys list": list_keys,
     "keys revoke": revoke_key,
+    **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,

@@ -1,6 +1,7 @@
 """Which service a command talks to: the running one, a new one, or none at all."""
 
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from studio.cli import words
@@ -30,6 +31,12 @@ class Connector(Protocol):
 
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; return the exit status."""
+
+    async def edit(self, text: str, name: str) -> Path:
+        """Let the person edit `text` in an editor; return the file that holds what they wrote.
+
+        Raises: HostLacks (`editor-missing`, `editor-failed`, `not-writable`).
+        """
 
     def offline(self, host: str | None = None) -> "ControlClient":
         """Return a client that answers in this process what needs no service.

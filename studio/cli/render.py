@@ -7,7 +7,6 @@ columns unless a value (an API key, an address) is longer by itself.
 import datetime
 import json
 import shlex
-import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -353,22 +352,6 @@ def cut(text: str, width: int) -> str:
     while cells_of(kept) > width - 1:
         kept = kept[:-1]
     return kept + "…"
-
-
-def presets_text(presets: Sequence[PresetInfo], width: int = READABLE_WIDTH) -> str:
-    """Return the presets with their verdict for this machine."""
-    if not presets:
-        return words.NO_PRESETS
-    indent = max(cells_of(one.id) for one in presets) + len(_GAP)
-    lines: list[str] = []
-    for one in presets:
-        label = one.id
-        for text in (one.title, one.expert, verdict_text(one), *one.reasons):
-            for line in textwrap.wrap(text, max(20, width - indent)):
-                lines.append(padded(label, indent) + line)
-                label = ""
-        lines.append("")
-    return "\n".join(lines[:-1])
 
 
 def verdict_text(preset: PresetInfo) -> str:

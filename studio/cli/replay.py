@@ -1,6 +1,7 @@
 """`--host`: a command that answers for a host in a file, and never reaches a service."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.cli import host_words, words
@@ -47,6 +48,10 @@ class Replaying:
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; the command line takes no `--host` there."""
         return self._inner.ui(argv)
+
+    async def edit(self, text: str, name: str) -> Path:
+        """Open an editor; the command line takes no `--host` there."""
+        return await self._inner.edit(text, name)
 
     def offline(self, host: str | None = None) -> "ControlClient":
         """Return a client for the replayed host, and say so on standard error."""

@@ -132,6 +132,19 @@ async def run(
     return RunResult(exit_code=await process.wait(), tail=tuple(tail), timed_out=timed_out)
 
 
+async def interactive(argv: Sequence[str]) -> int:
+    """Run a program that talks to the person in this terminal; return its exit status.
+
+    Ctrl+C is the program's, as long as it runs. Raises: OSError when it cannot be started.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = await asyncio.create_subprocess_exec(*argv)
+        return await process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def written_bytes(pid: int) -> int | None:
     """Return the bytes that a running helper has written so far, or None when not known."""
     try:

@@ -9,8 +9,13 @@ from studio.domain.manifests import Preset
 from studio.domain.presets import ChangeKind, ValueChange
 
 Values = dict[str, Any]
-_ASIDE = ("schema_version", "id", "title", "origin", "is_own", "rank")
+_ASIDE = (
+    "schema_version", "id", "title", "expert", "summary", "origin", "is_own", "rank", "expected",
+    "unverified",
+)  # fmt: skip
 """What says who a preset is, and not what it serves."""
+_SAID = frozenset(("meaning", "why", "source", "sentence", "hint", "title", "note", "what"))
+"""Words for people, inside of what is compared."""
 
 
 def values_of(preset: Preset) -> Values:
@@ -57,12 +62,14 @@ def _names(*sides: Values) -> list[str]:
 def _leaves(value: object, place: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for key, one in value.items():
+            if key in _SAID:
+                continue
             yield from _leaves(one, f"{place}.{key}" if place else str(key))
-    elif isinstance(value, list) and value and all(_has_name(one) for one in value):
+    elif isinstance(value, list | tuple) and value and all(_has_name(one) for one in value):
         for one in value:
             rest = {key: inner for key, inner in one.items() if key != "name"}
             yield from _leaves(rest, f"{place}.{one['name']}")
-    elif value is not None and value not in ({}, []):
+    elif value is not None and value not in ({}, [], ()):
         yield _short(place), value
 
 

@@ -15,6 +15,7 @@ from studio import __version__
 from studio.domain.errors import BadInput, Busy, StudioError
 from studio.domain.manifests import Preset
 from studio.domain.presets import CopyRequest, PresetDiff, PresetText
+from studio.domain.rules import Value
 from studio.host.documents import read_json
 from studio.host.files import exclusive, from_os_error, sha256_bytes, write_atomic
 from studio.presets import compare, knobs, text
@@ -58,7 +59,7 @@ class OwnPresets:
         found = knobs.read_overrides(preset, values)
         with self._locked():
             before = self._text(preset_id)
-            after = text.with_values(before.text, found)
+            after = text.with_values(before.text, _as_typed(preset, found))
             if not before.is_own:
                 after = self._copied(after, preset_id, preset_id, None)
             self._write(preset_id, after)
@@ -209,6 +210,16 @@ class OwnPresets:
                 yield
         except OSError as error:
             raise from_os_error(error, self._folder) from error
+
+
+def _as_typed(preset: Preset, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values with the words that people type instead of what the engine is given."""
+    made = dict(values)
+    for name, value in values.items():
+        for word, meant in preset.knobs[name].words.items():
+            if value == meant:
+                made[name] = word
+    return made
 
 
 def _check_id(preset_id: str) -> None:
