@@ -77,6 +77,7 @@ class Invocation:
     engine: str | None = None
     rate_mb_per_s: float | None = None
     allow_spill: bool = False
+    replace: bool = False
     window_arguments: tuple[str, ...] = ()
     other: str | None = None
     title: str | None = None

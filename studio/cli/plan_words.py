@@ -10,6 +10,11 @@ HELP_SET = "Change one setting; with --model, any of the engine's own. May be gi
 HELP_ALLOW_SPILL = "Cross the line of dedicated memory all the same, this once (WSL2, Windows)."
 HELP_RATE = "Speed of your line in MB/s, for the time that a download takes."
 
+HELP_FOLDER = "The model's folder, with config.json, weights and tokenizer; it is never written to."
+HELP_ID = "What to call the preset. Left out: made from the folder's name."
+HELP_RUNTIME = "Which runtime serves it. Left out: the best one for this machine."
+HELP_REPLACE = "Overwrite a preset of your own with that name."
+
 UNNAMED = "The model"
 LEDGER_CARD = "On the card"
 LEDGER_CARDS = "On each of {count} cards"
@@ -119,6 +124,11 @@ def download_words(size: str, duration: str | None) -> str:
 def try_words(command: str) -> str:
     """Return the command that applies all reductions."""
     return f"All of it: `{command}`"
+
+
+def made(preset: str, path: str) -> str:
+    """Return that a preset was made."""
+    return f"`{preset}` is made: {path}. Start it with `weir up {preset}`."
 
 
 def not_a_rate(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from studio.cli import host_words, preset_words, values, words
+from studio.cli import host_words, plan_arguments, preset_words, values, words
 
 
 def add(
@@ -14,6 +14,9 @@ def add(
             "--host", metavar="ID|FILE", default=argparse.SUPPRESS, help=host_words.HELP_HOST
         )
     if command == "list":
+        return
+    if command == "make":
+        plan_arguments.add_make(arguments, options)
         return
     arguments.add_argument("name", metavar="PRESET", help=preset_words.HELP_PRESET)
     match command:

@@ -6,6 +6,7 @@ COMMANDS: dict[str, str] = {
     "diff": "Compare a preset with another one, or with what it was copied from.",
     "copy": "Make a preset of your own from another one.",
     "edit": "Change a preset of your own; a bundled one is copied first.",
+    "make": "Make a preset of any model folder, with values that fit this machine.",
 }
 FORMATS = ("shell", "compose", "systemd")
 HELP_PRESET = "The preset's name, as `weir presets` lists it."

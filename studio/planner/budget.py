@@ -195,7 +195,7 @@ def _weights(models: Models, settings: Mapping[str, object]) -> list[LedgerItem]
             continue
         stored = sum(model.weight_bytes.values()) if model.weight_bytes else None
         factor = _WIDTHS.get(str(settings.get("dtype")), 0) / _WIDTHS.get(model.dtype or "", 1)
-        is_cast = stored is not None and factor > 0 and model.dtype in _WIDTHS
+        is_cast = stored is not None and factor not in (0, 1) and model.dtype in _WIDTHS
         found.append(
             LedgerItem(
                 name=name,

@@ -114,7 +114,20 @@ def _sized(model: ModelGeometry, settings: Mapping[str, object], tried: Try) -> 
     pool = outcome.pool_tokens or length
     seats = max(1, min(_MOST_SEATS, pool * _SEAT_SHARE // max(1, length)))
     chosen = {**settings, "max_model_len": length, "max_num_seqs": seats}
+    useful = _useful_bytes(outcome, seats)
+    if useful is not None and "kv_cache_memory_bytes" in settings:
+        chosen["kv_cache_memory_bytes"] = useful
     return Proposal(settings=chosen, outcome=tried(chosen))
+
+
+def _useful_bytes(outcome: Outcome, seats: int) -> int | None:
+    """Return what every seat's full request takes, when that is less than what was set aside."""
+    if not outcome.blocks or not outcome.kv_bytes or not outcome.blocks_per_request:
+        return None
+    block = -(-outcome.kv_bytes // outcome.blocks)
+    needed = block * (outcome.blocks_per_request * seats + 1)
+    steps = -(-max(needed, _LEAST_POOL_BYTES) // _POOL_STEP_BYTES)
+    return min(outcome.kv_bytes, steps * _POOL_STEP_BYTES)
 
 
 def _longest(most: int, settings: Mapping[str, object], tried: Try) -> int:
