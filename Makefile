@@ -17,7 +17,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-up \
-        bench-idle bench-window lock schema screenshots clean apt dev
+        bench-idle bench-plan bench-window lock schema screenshots clean apt dev
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -140,6 +140,9 @@ bench-verify: dev ## Verifying a runtime against sha256sum
 
 bench-up: dev ## `weir up` over the engine's own boot
 	$(BIN)/python -m tests.bench.bench_up $(ARGS)
+
+bench-plan: dev ## The plans of all presets on every host of the catalogue
+	$(BIN)/python -m tests.bench.bench_plan $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)

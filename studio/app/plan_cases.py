@@ -69,7 +69,7 @@ def of_preset(
     target, notes = _geometry(preset.model, paths)
     drafter, more = (None, ()) if preset.drafter is None else _geometry(preset.drafter, paths)
     subject = Subject(
-        engine=_engine(recipe.name, used),
+        engine=_engine(recipe.name, recipe, used, host),
         ground=ground,
         target=target,
         drafter=drafter,
@@ -139,7 +139,9 @@ def _rule(sentence: str) -> Shortfall:
     return Shortfall(lack=Lack.RULE, amount=1, sentence=sentence)
 
 
-def _engine(name: str, used: tuple[Gpu, ...]) -> Engine:
+def _engine(
+    name: str, recipe: RuntimeRecipe | None, used: tuple[Gpu, ...], host: HostSnapshot
+) -> Engine:
     capabilities = [
         tuple(int(part) for part in card.compute_capability.split(".")[:2])
         for card in used
@@ -148,11 +150,16 @@ def _engine(name: str, used: tuple[Gpu, ...]) -> Engine:
     sizes = [card.usable_bytes for card in used]
     lowest = min(capabilities, default=None)
     known = [size for size in sizes if size is not None]
-    return engine(
+    found = engine(
         name,
         capability=(lowest[0], lowest[1]) if lowest is not None and len(lowest) == 2 else None,
         card_bytes=min(known, default=None),
+        cpu_flags=host.cpu_flags,
     )
+    if recipe is None:
+        return found
+    device = Device.CUDA if recipe.needs.gpu else Device.CPU  # the recipe knows, a name may not say
+    return msgspec.structs.replace(found, device=device)
 
 
 def _geometry(spec: ModelSpec, paths: Paths) -> tuple[ModelGeometry | None, tuple[str, ...]]:
@@ -259,7 +266,7 @@ def of_folder(
     settings = arguments.read(overrides, known)
     used = _chosen(engine_name, recipe, ground.host, settings, gpus).cards
     subject = Subject(
-        engine=_engine(engine_name, used),
+        engine=_engine(engine_name, recipe, used, ground.host),
         ground=ground,
         target=target.geometry,
         drafter=draft.geometry if draft is not None else None,
@@ -297,7 +304,7 @@ def _chosen(
     gpus: tuple[int, ...] | None,
 ) -> cards.Chosen:
     """Return the cards of a stock engine; a host without any is no fault of the model's."""
-    if engine(engine_name).device is Device.CPU or not host.gpus:
+    if _engine(engine_name, recipe, (), host).device is Device.CPU or not host.gpus:
         return cards.Chosen()
     ranks = whole(settings, "tensor_parallel_size") or 1
     return cards.choose(host, _card_needs(recipe, ranks), gpus)

@@ -102,7 +102,7 @@ class Plans:
     def _plan(self, request: PlanRequest, ground: Ground) -> Plan:
         known = Calibration() if ground.is_replay else self.seen.known()
         case, around = self._case(request, ground, known)
-        return self._judged(request, case, around)
+        return self.judged(request, case, around)
 
     # -- what is planned -------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Plans:
             return self._folder_case(request, ground, known, gpus)
         preset, overrides = self._picked(request, ground, gpus)
         recipe = self._catalog.recipe(choose.runtime_of(preset, overrides))
-        return self._preset_case(preset, recipe, ground, known, overrides, gpus)
+        return self.case_of(preset, recipe, ground, known, overrides, gpus)
 
     def _picked(
         self, request: PlanRequest, ground: Ground, gpus: tuple[int, ...] | None
@@ -140,7 +140,7 @@ class Plans:
             )
         return best, request.overrides
 
-    def _preset_case(
+    def case_of(
         self,
         preset: Preset,
         recipe: RuntimeRecipe,
@@ -149,6 +149,7 @@ class Plans:
         overrides: Mapping[str, str],
         gpus: tuple[int, ...] | None,
     ) -> tuple[Case, Surroundings]:
+        """Return what is planned for a preset, and what is known around it."""
         installed = runtime_folders.installed(self._paths, recipe)
         around = Surroundings(
             tables=self.tables(),
@@ -201,7 +202,8 @@ class Plans:
 
     # -- what it comes to ------------------------------------------------------------------
 
-    def _judged(self, request: PlanRequest, case: Case, around: Surroundings) -> Plan:
+    def judged(self, request: PlanRequest, case: Case, around: Surroundings) -> Plan:
+        """Return the plan of a case: worked out, and if need be with what must give."""
         outcome = work_out(case.subject, case.attempt(case.overrides))
         ladder = self.document("presets/planner/reductions.toml", Ladder)
 
@@ -278,8 +280,8 @@ class Plans:
 
         def work() -> Plan:
             known = self.seen.known()
-            case, around = self._preset_case(preset, recipe, ground, known, overrides, gpus)
-            return self._judged(request, case, around)
+            case, around = self.case_of(preset, recipe, ground, known, overrides, gpus)
+            return self.judged(request, case, around)
 
         found = await asyncio.to_thread(work)
         if found.verdict in (PlanVerdict.DOES_NOT_FIT, PlanVerdict.FITS_IF):

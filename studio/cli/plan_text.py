@@ -202,7 +202,9 @@ def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:
         cells = list(row)
         for column in figures:
             cells[column] = " " * (sizes[column] - cells_of(cells[column])) + cells[column]
-        first, *rest = textwrap.wrap(cells[3], room, break_on_hyphens=False) or [""]
+        first, *rest = textwrap.wrap(
+            cells[3], room, break_on_hyphens=False, max_lines=2, placeholder=" …"
+        ) or [""]
         shown.append([*cells[:3], first])
         shown += [["", "", "", line] for line in rest]
     return "\n".join(cut(line, width) for line in table(shown).splitlines())

@@ -61,6 +61,7 @@ def for_memory(
         "dtype": "float32" if kept == "float32" and not is_hybrid else "bfloat16",
         "kv_cache_memory_bytes": _memory_pool(subject.ground.host, weights_bytes, processes_bytes),
         "enable_prefix_caching": not is_hybrid,
+        "enforce_eager": True,  # compiling takes minutes there, and answers no sooner
         "max_num_batched_tokens": 2048,
     }
     return _sized(subject.target, settings, tried)

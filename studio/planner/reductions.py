@@ -1,8 +1,7 @@
 """What must give so that a plan fits: an ordered list, each with its cost. Pure.
 
 The steps are data (presets/planner/reductions.toml). Each is tried on top of those before it; one
-that mends nothing is left out, and the first that is enough ends the list. What a person set
-themselves comes last.
+that mends nothing is left out, and the first that is enough ends the list.
 """
 
 import enum
@@ -52,6 +51,8 @@ class Step(Document, frozen=True, kw_only=True):
     unit: Unit = Unit.PLAIN
     presence: tuple[str, ...] = msgspec.field(default=(), name="from")
     """Present values that `set` replaces; empty: any other."""
+    unless: tuple[str, ...] = ()
+    """Settings beside which the step is not to be had."""
     value: str | None = None
     step: float = 1
     floor: float = 1
@@ -71,10 +72,22 @@ def find(
 
     `start` is what `overrides` come to. Steps that `evaluate` refuses are passed over.
     """
-    ordered = sorted(steps, key=lambda step: step.knob in overrides)
+    found = _search(start, evaluate, overrides, steps)
+    for one in found[:-1]:
+        # What was taken early may be needless beside what came later.
+        fewer = [step for step in steps if step.knob != one.knob]
+        without = _search(start, evaluate, overrides, fewer)
+        if without and without[-1].is_enough and len(without) < len(found):
+            return find(start, evaluate, overrides, fewer)
+    return found
+
+
+def _search(
+    start: Outcome, evaluate: Evaluate, overrides: Mapping[str, str], steps: Sequence[Step]
+) -> tuple[Reduction, ...]:
     found: list[Reduction] = []
     before, texts = start, dict(overrides)
-    for step in ordered:
+    for step in steps:
         if before.fits:
             break
         best = _tried(step, before, evaluate, texts)
@@ -93,21 +106,23 @@ def _tried(
     """Return the step's best value and what it comes to, or None when it mends nothing."""
     if not any(before.missing(lack) for lack in step.against):
         return None
+    if any(before.settings.get(name) is not None for name in step.unless):
+        return None
 
     def attempt(value: str) -> Outcome | None:
-        after = evaluate({**texts, step.knob: value})
-        return after if after is not None and _helps(step, before, after) else None
+        return evaluate({**texts, step.knob: value})
 
     now = before.settings.get(step.knob)
-    if step.kind is StepKind.FIT:
-        return _fitted(step, now, attempt)
     best = None
+    if step.kind is StepKind.FIT:
+        best = _fitted(step, now, attempt)
+        return best if best is not None and _helps(step, before, best[1]) else None
     for value in _candidates(step, now):
         after = attempt(value)
-        if after is None:
+        if after is None or not _helps(step, before, after):
             break
         best = value, after
-        if not any(after.missing(lack) for lack in step.against):
+        if _is_mended(step, after):
             break
     return best
 
@@ -138,7 +153,7 @@ def _fitted(
     """Return the largest multiple of `step.step` below `now` with which nothing is missing.
 
     Fitting is monotone: what fits with more fits with less. Without such a value, the smallest one
-    is returned when even that helps.
+    is returned.
     """
     if isinstance(now, bool) or not isinstance(now, int | float):
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,17 +94,42 @@ def test_the_list_ends_with_the_first_step_that_is_enough() -> None:
     ]
 
 
-def test_what_a_person_set_comes_last() -> None:
-    """They set it for a reason; anything else is tried before it."""
+def test_what_turns_out_to_be_needless_is_taken_back() -> None:
+    """Two things given up where the second alone would do is one too many."""
 
     def evaluate(texts: Mapping[str, str]) -> Outcome:
-        is_less = texts.get("vision") == "false" or texts.get("max_num_seqs") == "4"
-        lacks = () if is_less else (short(Lack.CARD),)
-        return outcome({"vision": texts.get("vision", "true") == "true", "max_num_seqs": 8}, *lacks)
+        missing = 10 - (1 if "vision" in texts else 0) - (10 if "max_num_seqs" in texts else 0)
+        lacks = (short(Lack.CARD, missing),) if missing > 0 else ()
+        return outcome({"vision": "vision" not in texts, "max_num_seqs": 8}, *lacks)
 
-    found = find(evaluate({}), evaluate, {"vision": "true"}, [VISION, SEATS])
+    found = find(evaluate({}), evaluate, {}, [VISION, SEATS])
 
     assert [one.knob for one in found] == ["max_num_seqs"]
+
+
+def test_a_step_is_passed_over_beside_what_excludes_it() -> None:
+    """8 bits beside an attention backend that has none would not start."""
+    step = msgspec.structs.replace(VISION, unless=("attention_backend",))
+    start = outcome({"vision": True, "attention_backend": "FLASH_ATTN"}, short(Lack.CARD))
+
+    assert find(start, lambda _texts: outcome({"vision": False}), {}, [step]) == ()
+
+
+def test_less_pool_is_fitted_between_too_much_for_the_card_and_too_little_for_a_request() -> None:
+    """The smallest pool of all holds no request: the search must not end there."""
+    step = msgspec.structs.replace(
+        CONTEXT, knob="kv", against=(Lack.LINE,), step=1, floor=1, unit=Unit.PLAIN
+    )
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        size = int(texts.get("kv", "100"))
+        over = (short(Lack.LINE, size - 60),) if size > 60 else ()
+        under = (short(Lack.POOL, 40 - size),) if size < 40 else ()
+        return outcome({"kv": size}, *over, *under)
+
+    (one,) = find(evaluate({}), evaluate, {}, [step])
+
+    assert (one.value, one.is_enough) == ("60", True)
 
 
 def test_a_step_that_makes_something_else_worse_is_passed_over() -> None:
