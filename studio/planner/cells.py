@@ -34,8 +34,8 @@ _TURBOQUANT_BITS = {
     "turboquant_3bit_nc": (3, 3),
 }
 _KVARN = re.compile(r"kvarn_k(\d)v(\d)_g(\d+)")
-KVARN_EXACT = "kvarn_k4v2_g128"
-"""The only tile whose size is published (840 B a token and layer at 4 heads of 256)."""
+_KVARN_TYPES = frozenset(f"kvarn_k4v{bits}_g{group}" for bits in (2, 4) for group in (64, 128))
+"""Source: HyperQwen K1, `config/cache.py`."""
 
 
 def element_bytes(dtype: str) -> int:
@@ -56,9 +56,10 @@ def element_bytes(dtype: str) -> int:
 def known_types() -> frozenset[str]:
     """Return the KV cache types that a pool can be computed for."""
     return frozenset(
-        {"auto", "int4_per_token_head", "nvfp4", "nvfp4_4over6", KVARN_EXACT}
+        {"auto", "int4_per_token_head", "nvfp4", "nvfp4_4over6"}
         | _ELEMENT_BYTES.keys()
         | _TURBOQUANT_BITS.keys()
+        | _KVARN_TYPES
     )
 
 
@@ -146,9 +147,9 @@ def _turboquant_bytes(name: str, size: int) -> int:
 def _kvarn_bytes(size: int, key_bits: int, value_bits: int, group: int) -> int:
     """Return the bytes of one head and token of a KVarN tile of `group` tokens.
 
-    Data, and for each side float16 scale and zero along one axis and a scale along the other:
-    6 B for each channel and token. Derived from the published 840 B a token and layer (4 heads of
-    256, k4v2, 128 tokens); exact there, a reasoned guess for other sizes.
+    Data, and for keys two 2-byte values a channel and one a token, for values one a channel and
+    two a token. Source: HyperQwen, KVarN's backend: 17,920 B for a head of 128 in 4 bits; 840 B a
+    token and layer for 4 heads of 256 in 4 and 2 bits come out too.
     """
     tile = size * group * (key_bits + value_bits) // 8 + 6 * (size + group)
     return tile // group

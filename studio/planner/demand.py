@@ -92,7 +92,7 @@ def demand(
         drafter_kv_dtype=_drafter_kv_dtype(reader, kv_dtype, engine),
         model_dtype=_model_dtype(reader, target, engine),
         conv_dtype=reader.text("mamba_cache_dtype") or "auto",
-        state_dtype=_state_dtype(reader, target),
+        state_dtype=_state_dtype(reader, target, engine, is_hybrid=is_hybrid),
         mamba_mode=_mamba_mode(reader, target, engine, is_caching=is_caching),
         in_flight_tokens=in_flight,
         draft_tokens=draft_tokens,
@@ -244,11 +244,31 @@ def _model_dtype(reader: _Reader, target: ModelGeometry, engine: Engine) -> str:
     return target.dtype or preferred
 
 
-def _state_dtype(reader: _Reader, target: ModelGeometry) -> str:
+def _state_dtype(
+    reader: _Reader, target: ModelGeometry, engine: Engine, *, is_hybrid: bool
+) -> str:
     asked = reader.text("mamba_ssm_cache_dtype")
-    if asked in (None, "auto"):
-        return target.state_dtype or "auto"
-    return asked or "auto"
+    name = target.state_dtype or "auto" if asked in (None, "auto") else asked or "auto"
+    if engine.device is not Device.CPU or not is_hybrid or name == "float32":
+        return name
+    return _state_on_processor(reader, name, engine)
+
+
+def _state_on_processor(reader: _Reader, name: str, engine: Engine) -> str:
+    """Return what a state is kept in where the processor's kernels want float32.
+
+    Source: vLLM, `platforms/cpu.py`, check_and_update_config.
+    """
+    keeps_half = Rule.KEEPS_HALF_STATE in engine.rules
+    if keeps_half and name in ("float16", "bfloat16"):
+        return name
+    if engine.cpu_flags is None:
+        reader.doubts.append(
+            "The processor's features are not known; they decide whether states take 32 bits."
+        )
+        return name
+    wanted = "avx512_bf16" if keeps_half else "amx_tile"
+    return "float32" if wanted in engine.cpu_flags else name
 
 
 def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_caching: bool) -> str:

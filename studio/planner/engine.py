@@ -44,6 +44,9 @@ class Rule(enum.StrEnum):
     """`mamba_cache_mode=all` exists: one state for each block of tokens (to 0.31)."""
     MAMBA_ALL_DEFAULT = "mamba-all-default"
     """… and is what a model that can do it gets (to 0.27)."""
+    KEEPS_HALF_STATE = "keeps-half-state"
+    """On the processor a state type of 16 bits that was asked for is kept, and AVX-512 BF16 decides
+    about the rest; before, AMX decided about all of them (0.29)."""
     PREFILL_CHECKPOINT = "prefill-checkpoint"
     """Mamba 2 layers keep one more state when states are cached (0.32)."""
 
@@ -65,6 +68,7 @@ _SINCE: dict[Rule, tuple[int, int]] = {
     Rule.RETAINS_EXTRA: (0, 28),
     Rule.DRAFTS_ASYNC: (0, 28),
     Rule.RESERVES_NULL: (0, 29),
+    Rule.KEEPS_HALF_STATE: (0, 29),
     Rule.BORN_FULL: (0, 30),
     Rule.PREFILL_CHECKPOINT: (0, 32),
 }
@@ -94,6 +98,8 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     """Of the card: it decides the attention backend and so the block size of some models."""
     card_bytes: int | None = None
     """Of one card: it decides the default batch budget."""
+    cpu_flags: tuple[str, ...] | None = None
+    """Of the processor, for an engine on it: they decide what linear layers keep their state in."""
     doubt: str | None = None
     """Why forecasts for this engine are not called exact; None: its rules are known."""
 
@@ -111,6 +117,7 @@ def engine(
     *,
     capability: tuple[int, int] | None = None,
     card_bytes: int | None = None,
+    cpu_flags: tuple[str, ...] | None = None,
 ) -> Engine:
     """Return the engine called `name`: `vllm-0.31.0` or the id of a runtime.
 
@@ -142,6 +149,7 @@ def engine(
         rules=rules,
         capability=(7, 0) if is_sm70 and capability is None else capability,
         card_bytes=card_bytes,
+        cpu_flags=cpu_flags,
         doubt=None if is_sm70 or version == asked else _nearest(asked, version),
     )
 

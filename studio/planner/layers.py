@@ -16,7 +16,10 @@ _MLA_TYPES = frozenset(
     }
 )  # fmt: skip
 """Source: vLLM 0.32, is_deepseek_mla."""
-_ALTERNATING = {"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4}
+_ALTERNATING = {
+    "gemma2": 2, "gpt_oss": 2, "cohere2": 4, "olmo3": 4, "exaone4": 4, "gemma3n": 5,
+    "gemma3n_text": 5, "gemma3": 6, "gemma3_text": 6, "gemma4": 6, "gemma4_text": 6,
+}  # fmt: skip
 """Families whose files may leave `layer_types` out: every n-th layer sees everything.
 
 Source: transformers' configuration classes, which fill it in.
@@ -140,8 +143,8 @@ def _global_heads(text: Config, attention: Heads) -> Heads:
     size = text.whole("global_head_dim")
     if size is None:
         return attention
-    kv_heads = text.whole("num_global_key_value_heads") or attention.kv_heads
-    return Heads(kv_heads=kv_heads, size=size)
+    own = text.whole("num_global_key_value_heads") if text.flag("attention_k_eq_v") else None
+    return Heads(kv_heads=own or attention.kv_heads, size=size)
 
 
 def window_of(text: Config, model_type: str) -> int | None:
@@ -169,8 +172,10 @@ def kinds_of(text: Config, model_type: str, architecture: str) -> tuple[LayerKin
         return (LayerKind.FULL,) * count
     pattern = text.whole("sliding_window_pattern") or _ALTERNATING.get(model_type)
     if pattern:
+        # Gemma 4's last layer sees everything, whatever the pattern says.
+        last = count - 1 if model_type.startswith("gemma4") else None
         return tuple(
-            LayerKind.FULL if (index + 1) % pattern == 0 else LayerKind.SLIDING
+            LayerKind.FULL if (index + 1) % pattern == 0 or index == last else LayerKind.SLIDING
             for index in range(count)
         )
     if model_type.startswith(("qwen2", "qwen3")):

@@ -12,7 +12,6 @@ import msgspec
 from studio.domain.geometry import LayerKind, ModelGeometry
 from studio.domain.units import GIB
 from studio.planner.blocks import layout
-from studio.planner.cells import KVARN_EXACT
 from studio.planner.demand import Demand, demand
 from studio.planner.engine import Engine, Rule
 from studio.planner.groups import Group, groups
@@ -184,11 +183,6 @@ def _doubts(
     if wanted.stages > 1:
         found.append("How the layers are shared between pipeline stages is not modelled.")
     types = {wanted.kv_cache_dtype, wanted.drafter_kv_dtype}
-    if any(name.startswith("kvarn") for name in types - {KVARN_EXACT}) or (
-        KVARN_EXACT in types
-        and any(layers.head_size not in (None, 256) for layers in target.layers)
-    ):
-        found.append("The size of this KVarN tile is derived, not published.")
     is_dense = all(layers.kind is not LayerKind.LINEAR for layers in target.layers)
     if is_dense and any(name.startswith("turboquant") for name in types):
         found.append("TurboQuant leaves the first and last layers of a dense model unquantised.")
