@@ -122,8 +122,8 @@ def plain_layers(text: Config, model_type: str, architecture: str) -> Layers:
     """Return the layers of a model that only has attention."""
     if model_type in _MLA_TYPES and text.whole("kv_lora_rank"):
         return _latent_layers(text), ()
-    attention = dataclasses.replace(heads(text), value_size=None)
     kinds = kinds_of(text, model_type, architecture)
+    attention = dataclasses.replace(heads(text), value_size=None)
     window = window_of(text, model_type)
     chunk = text.whole("attention_chunk_size")
     shared = text.whole("num_kv_shared_layers") or 0

@@ -135,17 +135,11 @@ def test_a_model_on_the_processor_starts_at_128() -> None:
 
 def test_a_draft_module_of_several_layers_keeps_more_of_a_window() -> None:
     """Its later layers read the last tokens again (0.28)."""
-    target = shape(ATTENTION, WINDOWED, mtp=(ATTENTION, ATTENTION))
+    module = LayerSet(kind=LayerKind.FULL, count=2, kv_heads=4, head_size=256)
+    target = shape(ATTENTION, WINDOWED, mtp=(module,))
     settings: dict[str, object] = {"spec_method": "mtp", "draft_tokens": 3}
-    two = ModelGeometry(
-        architecture="x",
-        layers=target.layers,
-        mtp_layers=(LayerSet(kind=LayerKind.FULL, count=2, kv_heads=4, head_size=256),),
-        context_tokens=262_144,
-        dtype="bfloat16",
-    )
 
-    windows = [cache.window for cache in laid_out(two, settings).caches if cache.window]
+    windows = [cache.window for cache in laid_out(target, settings).caches if cache.window]
 
     assert windows == [2_050]
 
