@@ -244,9 +244,7 @@ def _model_dtype(reader: _Reader, target: ModelGeometry, engine: Engine) -> str:
     return target.dtype or preferred
 
 
-def _state_dtype(
-    reader: _Reader, target: ModelGeometry, engine: Engine, *, is_hybrid: bool
-) -> str:
+def _state_dtype(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_hybrid: bool) -> str:
     asked = reader.text("mamba_ssm_cache_dtype")
     name = target.state_dtype or "auto" if asked in (None, "auto") else asked or "auto"
     if engine.device is not Device.CPU or not is_hybrid or name == "float32":

@@ -58,6 +58,9 @@ class Rule(enum.StrEnum):
     `hybrid-sw-block-promote`)."""
     KVARN = "kvarn"
     """The KVarN cache types; the drafter stays unquantised beside them (HyperQwen K1, K2)."""
+    PROFILES_WARM = "profiles-warm"
+    """Memory is profiled after kernels were compiled, so a first boot leaves as much as any other
+    (HyperQwen `memory-profile-after-warmup`, 0.30)."""
 
 
 _SINCE: dict[Rule, tuple[int, int]] = {
@@ -78,6 +81,7 @@ _UNTIL: dict[Rule, tuple[int, int]] = {
 }
 HYPERQWEN = frozenset({Rule.PADS_SLIDING_GROUPS, Rule.PROMOTES_BLOCKS, Rule.KVARN})
 """What the HyperQwen patch series changes about the pool, 0.28 to 0.32."""
+_HYPERQWEN_WARM = (0, 30)
 SM70 = frozenset({Rule.PADS_SLIDING_GROUPS})
 """What the 1Cat engine for V100 changes about it."""
 OLDEST = (0, 26)
@@ -142,6 +146,8 @@ def engine(
         rules |= SM70
     if "hyperqwen" in name.lower():
         rules |= HYPERQWEN
+        if version >= _HYPERQWEN_WARM:
+            rules |= {Rule.PROFILES_WARM}
     return Engine(
         name=name,
         version=version,

@@ -16,9 +16,9 @@ from studio.domain.geometry import LayerKind, ModelGeometry
 from studio.domain.hardware import Gpu
 from studio.domain.manifests import Document
 from studio.domain.plans import LedgerItem
-from studio.domain.units import GIB, percent_text
+from studio.domain.units import GIB, bytes_text, percent_text
 from studio.planner.demand import Demand, demand
-from studio.planner.engine import Engine
+from studio.planner.engine import Engine, Rule
 
 DEFAULT_SHARE = 0.92
 """vLLM's own `gpu_memory_utilization`. Source: 0.26 to 0.32, `config/cache.py`."""
@@ -30,8 +30,6 @@ _GRAPH_TOKENS = 32
 _KVARN_TILE = 128
 _KVARN_SPARE = 32
 _LEAST_TILES = 64
-_PROFILES_WARM = (0, 30)
-"""From here on the profiler runs after the warm-up (HyperQwen `memory-profile-after-warmup`)."""
 
 
 class Term(Document, frozen=True, kw_only=True):
@@ -101,7 +99,8 @@ def forecast(
     Raises: BadInput, if a setting has no meaning.
     """
     wanted = demand(target, drafter, settings, engine)
-    facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold)
+    is_warm = Rule.PROFILES_WARM in engine.rules
+    facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold and not is_warm)
     weights = tuple(_weights(target, drafter, wanted, settings))
     items = (*weights, *_lines(table, engine, facts))
     share = _share(settings)
@@ -120,7 +119,7 @@ def forecast(
         kv_bytes=max(0, left),
         kv_error_bytes=error,
         kv_source=source,
-        assumptions=tuple(_assumptions(is_cold=is_cold, engine=engine, facts=facts)),
+        assumptions=tuple(_assumptions(table, engine, facts)),
     )
 
 
@@ -132,10 +131,20 @@ def _unknown(weights: Iterable[LedgerItem], total: int | None) -> Iterator[str]:
             yield f"The size of the {item.title.lower()} is not known."
 
 
-def _assumptions(*, is_cold: bool, engine: Engine, facts: "_Facts") -> Iterator[str]:
-    if is_cold or facts.conditions["eager"] or engine.version >= _PROFILES_WARM:
+def _assumptions(table: MemoryTable, engine: Engine, facts: "_Facts") -> Iterator[str]:
+    if facts.conditions["cold"] or Rule.PROFILES_WARM in engine.rules:
         return
-    yield "Kernels are compiled already; the first start of all may leave up to 0.9 GiB less."
+    cold = facts.when_cold()
+    more = sum(
+        term.base_bytes
+        for term in table.terms
+        if "cold" in term.when and _is_of(term, engine) and cold.hold(term)
+    )
+    if more:
+        yield (
+            "Kernels are compiled already; the first start of all may leave up to "
+            f"{bytes_text(more)} less."
+        )
 
 
 def _share(settings: Mapping[str, object]) -> float:
@@ -258,6 +267,11 @@ class _Facts:
             and not _is_on(settings, "language_model_only")
             and "vision" in target.weight_bytes,
         }
+
+    def when_cold(self) -> "_Facts":
+        """Return the same for the first start of all."""
+        wsl = self.conditions["wsl"]
+        return _Facts(self._target, self._wanted, self._settings, is_wsl=wsl, is_cold=True)
 
     def hold(self, term: Term) -> bool:
         """Whether all conditions of `term` are met."""

@@ -28,7 +28,9 @@ def test_a_name_says_version_and_device(
 
 def test_the_series_add_their_rules() -> None:
     """A patched engine lays the same model out otherwise."""
-    assert engine("cu13-hyperqwen-0.31.0").rules == stock((0, 31)) | HYPERQWEN
+    warm = {Rule.PROFILES_WARM}
+    assert engine("cu13-hyperqwen-0.31.0").rules == stock((0, 31)) | HYPERQWEN | warm
+    assert engine("hyperqwen-0.29.0").rules == stock((0, 29)) | HYPERQWEN
     assert engine("sm70-1cat-1.5.2").rules >= SM70
     assert not engine("vllm-0.31.0").rules & HYPERQWEN
 

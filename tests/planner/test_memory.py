@@ -174,6 +174,7 @@ def test_only_engines_that_profile_before_they_compile_leave_less_when_cold() ->
     assert (of({}, by=old).kv_bytes or 0) > (of({}, by=old, is_cold=True).kv_bytes or 0)
     assert of({}, by=old).assumptions != ()
     assert of({}).assumptions == ()
+    assert of({}).kv_bytes == of({}, is_cold=True).kv_bytes
 
 
 def test_kvarn_keeps_tiles_for_every_seat() -> None:
