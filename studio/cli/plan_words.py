@@ -133,4 +133,4 @@ def made(preset: str, path: str) -> str:
 
 def not_a_rate(text: str) -> str:
     """Return what is wrong with a speed."""
-    return f"expected a number of MB/s above 0, found `{text}`"
+    return f"`{text}` is no number of MB/s above 0"

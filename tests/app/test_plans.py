@@ -109,13 +109,7 @@ async def test_the_recommended_preset_fits_the_card_it_is_made_for(tmp_path: Pat
     assert found.download_bytes is not None
 
 
-@pytest.mark.parametrize(
-    "host_id",
-    [
-        "rtx3090-linux", "rtx4090-linux", "rtx4090-wsl2", "rtx5090-linux", "rtx3090x2-linux",
-        "v100-16x4-linux", "v100-32x4-linux", "h200-linux", "none-linux",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("host_id", ["rtx4090-wsl2", "v100-16x4-linux", "none-linux"])
 async def test_every_preset_has_a_verdict_with_its_reason_on_every_host(
     tmp_path: Path, host_id: str
 ) -> None:
