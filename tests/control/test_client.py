@@ -17,6 +17,7 @@ from studio.domain.errors import (
     StudioError,
 )
 from studio.domain.events import Event, GatewayChanged, KeysChanged
+from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -96,6 +97,13 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.keep(), "POST", "/keep", ""),
         (lambda c: c.status(), "GET", "/status", ""),
         (lambda c: c.presets(), "GET", "/presets", ""),
+        (lambda c: c.presets("a b.json"), "GET", "/presets", "host=a%20b.json"),
+        (lambda c: c.preset("27b.x"), "GET", "/presets/27b%2Ex", ""),
+        (lambda c: c.preset_text("x"), "GET", "/presets/x/text", ""),
+        (lambda c: c.preset_diff("x", "y&z"), "GET", "/presets/x/diff", "other=y%26z"),
+        (lambda c: c.copy_preset("x", CopyRequest(id="y")), "POST", "/presets/x/copy", ""),
+        (lambda c: c.edit_preset("x", EditRequest()), "POST", "/presets/x/edit", ""),
+        (lambda c: c.argv(ArgvRequest(preset="x")), "POST", "/argv", ""),
         (lambda c: c.ps(), "GET", "/ps", ""),
         (lambda c: c.logs(lines=7, after=3), "GET", "/logs", "lines=7&after=3"),
         (lambda c: c.history(seconds=9), "GET", "/history", "seconds=9"),

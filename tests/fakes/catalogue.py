@@ -117,7 +117,7 @@ default = "{fault}"
 environment = "FAKE_VLLM_FAULT"
 meaning = "What goes wrong; see tests/fakes/fake_vllm.py."
 
-[expected]
+[[expected]]
 pool_tokens = 23_296
 boot_s = {boot_s}
 source = "made up"

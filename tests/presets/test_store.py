@@ -53,6 +53,7 @@ def test_an_unknown_preset_is_told_its_neighbour(tmp_path: Path) -> None:
         (("schema_version = 1", "schema_version = 9"), "newer"),
         (("schema_version = 1", "schema_version = 0"), "older"),
         (("id = ", "id = = "), "not valid TOML"),
+        (('model = "smollm2-135m-instruct-f32"', 'model = "smolm2"'), "no model `smolm2`"),
     ],
 )
 def test_a_broken_preset_names_the_file_and_the_place(

@@ -1,10 +1,11 @@
-"""Preset to argv and environment: pure, so every rule is a case."""
+"""A resolved preset to argv and environment: pure, so every rule is a case."""
 
 import msgspec
 import pytest
 
 from studio.domain.errors import BadInput
-from studio.domain.manifests import Knob, KnobKind, Preset, RuntimeRecipe, Serve
+from studio.domain.manifests import Knob, Preset, RuntimeRecipe, Serve
+from studio.domain.rules import Resolved
 from studio.serving import command
 from studio.serving.command import Places
 
@@ -65,44 +66,44 @@ def preset(**knobs: Knob) -> Preset:
     )
 
 
-LENGTH = Knob(kind=KnobKind.INT, default=2048, minimum=16, maximum=8192, meaning="Tokens.")
-EAGER = Knob(kind=KnobKind.BOOL, default=True, meaning="No compilation.")
-SPACE = Knob(kind=KnobKind.INT, default=1, meaning="GiB.", environment="ENGINE_SPACE")
-KIND = Knob(kind=KnobKind.STR, default="auto", choices=("auto", "float32"), meaning="Type.")
-SHARE = Knob(kind=KnobKind.FLOAT, default=0.9, minimum=0, maximum=1, meaning="Share.")
 
 
-def render(chosen: Preset, **overrides: str) -> command.Launch:
-    """Render with these overrides."""
+RESOLVED = Resolved(
+    preset="test",
+    runtime="test-runtime",
+    served_name="tiny",
+    knobs={"max_model_len": 2048},
+    overrides={"max_model_len": "2k"},
+    arguments=("--max-model-len", "2048", "--always"),
+    environment={"SHARED": "preset", "ENGINE_SPACE": "3"},
+)
+
+
+def render(
+    resolved: Resolved = RESOLVED, chosen: RuntimeRecipe | None = None, **inherited: str
+) -> command.Launch:
+    """Render what was resolved."""
     return command.render(
-        chosen, recipe(), overrides=overrides, places=PLACES, inherited={"PATH": "/bin", "X": "y"}
+        preset(), resolved, chosen or recipe(), places=PLACES, inherited=inherited
     )
 
 
-def test_the_command_names_python_model_socket_and_knobs() -> None:
+def test_the_command_names_python_model_socket_and_arguments() -> None:
     """The line that people paste into an issue must be the line that runs."""
-    launch = render(preset(max_model_len=LENGTH, enforce_eager=EAGER))
+    launch = render()
 
     assert launch.argv == (
         "/rt/python/bin/python3", "-m", "engine", "serve", "/models/tiny modèle",
         "--uds", "/run/engine.sock", "--served-model-name", "tiny",
-        "--max-model-len", "2048", "--enforce-eager", "--always",
+        "--max-model-len", "2048", "--always",
     )  # fmt: skip
+    assert launch.overrides == {"max_model_len": "2k"}
+    assert launch.knobs == {"max_model_len": 2048}
 
 
-def test_an_override_replaces_a_default_and_a_false_switch_says_no() -> None:
-    """`--set` is how a person changes anything."""
-    launch = render(
-        preset(max_model_len=LENGTH, enforce_eager=EAGER), max_model_len="4k", enforce_eager="off"
-    )
-
-    assert "4096" in launch.argv
-    assert "--no-enforce-eager" in launch.argv
-
-
-def test_environment_comes_from_recipe_then_preset_then_knobs() -> None:
-    """A preset may be stricter than its runtime; a knob is the person's own word."""
-    launch = render(preset(space=SPACE), space="3")
+def test_environment_comes_from_the_person_then_recipe_then_preset() -> None:
+    """A preset may be stricter than its runtime; what a person set elsewhere is the least."""
+    launch = render(PATH="/bin", X="y", SHARED="theirs")
 
     assert launch.environment == {
         "PATH": "/bin",
@@ -112,47 +113,17 @@ def test_environment_comes_from_recipe_then_preset_then_knobs() -> None:
     }
 
 
-def test_chosen_cards_are_named_in_the_order_of_the_bus() -> None:
+def test_used_cards_are_named_in_the_order_of_the_bus() -> None:
     """CUDA numbers cards by speed unless told otherwise; people read nvidia-smi."""
-    launch = command.render(
-        preset(), recipe(), overrides={}, places=PLACES, inherited={}, gpus=(1, 0)
-    )
+    launch = render(msgspec.structs.replace(RESOLVED, gpus=(1, 0)))
 
     assert launch.environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
     assert launch.environment["CUDA_VISIBLE_DEVICES"] == "1,0"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "part"),
-    [
-        ("max_model_len", "many", "a whole number"),
-        ("max_model_len", "8", "at least 16"),
-        ("max_model_len", "9000", "at most 8,192"),
-        ("enforce_eager", "perhaps", "`true` or `false`"),
-        ("dtype", "int3", "one of auto, float32"),
-        ("share", "nan-ish", "a number"),
-        ("share", "inf", "a number"),
-        ("share", "1.5", "at most 1"),
-    ],
-)
-def test_a_wrong_value_says_what_is_expected(name: str, text: str, part: str) -> None:
-    """The person sees the knob, what it takes and what was typed."""
-    chosen = preset(max_model_len=LENGTH, enforce_eager=EAGER, dtype=KIND, share=SHARE)
-
-    with pytest.raises(BadInput, match=part) as caught:
-        command.read_overrides(chosen, {name: text})
-
-    assert caught.value.code == "knob-value"
-    assert text in caught.value.message
-
-
-def test_a_misspelt_knob_is_told_its_neighbour() -> None:
-    """People type hyphens where vLLM's own flags have them."""
-    with pytest.raises(BadInput) as caught:
-        command.read_overrides(preset(max_model_len=LENGTH), {"max-model-length": "1"})
-
-    assert caught.value.code == "knob-unknown"
-    assert "`max_model_len`" in (caught.value.hint or "")
+def test_without_cards_nothing_is_said_of_them() -> None:
+    """The CPU engine is left alone."""
+    assert not [name for name in render().environment if name.startswith("CUDA")]
 
 
 def test_the_sockets_of_the_engine_s_own_get_the_folder_of_ours() -> None:
@@ -162,12 +133,11 @@ def test_the_sockets_of_the_engine_s_own_get_the_folder_of_ours() -> None:
         serve=Serve(command=("{python}",), environment={"RPC": "{sockets}", "TMPDIR": "{cache}"}),
     )
 
-    launch = command.render(
-        preset(), asked, overrides={}, places=PLACES, inherited={"TMPDIR": "/somewhere/else"}
-    ).at_socket("/run/engine-2.sock")
+    launch = render(chosen=asked, TMPDIR="/somewhere/else").at_socket("/run/engine-2.sock")
 
     assert launch.environment["RPC"] == "/run"
     assert launch.environment["TMPDIR"] == "/cache"
+    assert "/run/engine-2.sock" in launch.argv
 
 
 def test_an_unknown_placeholder_is_refused() -> None:
@@ -177,7 +147,7 @@ def test_an_unknown_placeholder_is_refused() -> None:
     )
 
     with pytest.raises(BadInput) as caught:
-        command.render(preset(), wrong, overrides={}, places=PLACES, inherited={})
+        render(chosen=wrong)
 
     assert caught.value.code == "placeholder-unknown"
 
@@ -186,6 +156,6 @@ def test_nothing_of_another_python_reaches_the_engine() -> None:
     """A Conda or a PYTHONPATH of the person's is how engines broke yesterday."""
     theirs = {"PYTHONPATH": "x", "LD_PRELOAD": "y", "CONDA_PREFIX": "z", "HOME": "/home/me"}
 
-    launch = command.render(preset(), recipe(), overrides={}, places=PLACES, inherited=theirs)
+    launch = render(**theirs)
 
     assert theirs.keys() & launch.environment.keys() == {"HOME"}
