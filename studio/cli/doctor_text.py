@@ -3,6 +3,8 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from studio.cli import host_words as words
 from studio.cli.render import READABLE_WIDTH, cells_of, padded
 from studio.domain.doctor import (
@@ -24,7 +26,7 @@ def report_text(found: DoctorReport, width: int = READABLE_WIDTH) -> str:
     """Return the report for people: the worst first, then what fits, then the verdict."""
     parts = ["\n".join(_wrapped(found.title, width))]
     for level in _ORDER:
-        of_level = [check for check in found.checks if check.level is level]
+        of_level = _joined([check for check in found.checks if check.level is level])
         parts.append(_group(words.LEVELS[level], (_check(one, width) for one in of_level)))
     parts.append(_group(words.RUNTIMES, (_runtime(one, width) for one in found.runtimes)))
     parts.append(_group(words.PRESETS, (_preset(one, width) for one in found.presets)))
@@ -39,6 +41,32 @@ def verdict_text(found: DoctorReport) -> str:
     usable = sum(one.usable for one in found.presets)
     sentence = words.VERDICT_GOOD if found.level is Level.GOOD else words.VERDICT_LOOK
     return sentence.format(count=usable, total=len(found.presets))
+
+
+def _joined(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks with those told once that say the same of several cards."""
+    alike: dict[tuple[str | None, ...], list[Check]] = {}
+    for place, check in enumerate(checks):
+        own = check.code if check.gpu is not None else str(place)
+        key = (own, check.found, check.advice, _without_index(check))
+        alike.setdefault(key, []).append(check)
+    return [_of_several(group) for group in alike.values()]
+
+
+def _without_index(check: Check) -> str:
+    """Return a check's title without the card's number in front."""
+    own = words.CARD.format(index=check.gpu)
+    return check.title.removeprefix(own)
+
+
+def _of_several(group: Sequence[Check]) -> Check:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    indices = ", ".join(str(check.gpu) for check in group)
+    return msgspec.structs.replace(
+        first, title=words.CARDS.format(indices=indices) + _without_index(first)
+    )
 
 
 def _group(title: str, blocks: Iterable[str]) -> str:

@@ -1,12 +1,11 @@
 """The sentences of `weir doctor` and of `--host`. Those with braces are filled with `format`."""
 
-from studio.domain.doctor import Area, Level
+from studio.domain.doctor import Level
 
 HELP_HOST = (
     "Answer for this host instead of this machine: an id such as rtx3090-linux, or a file that "
     "`weir doctor --json` wrote. Nothing is started."
 )
-HELP_ALL = "Show what is good in full too."
 
 HOST_NOT_TAKEN = "`{command}` does not take `--host`: a replayed host never starts anything."
 HINT_HOST_TAKEN = "Commands that take it: {commands}."
@@ -20,13 +19,8 @@ LEVELS: dict[Level, str] = {
     Level.UNKNOWN: "Not known",
     Level.GOOD: "Good",
 }
-AREAS: dict[Area, str] = {
-    Area.CARDS: "Cards",
-    Area.SYSTEM: "System",
-    Area.STORAGE: "Storage",
-    Area.TOOLS: "Tools",
-    Area.SERVICE: "Studio",
-}
+CARD = "Card {index}"
+CARDS = "Cards {indices}"
 PRESETS = "Presets"
 RUNTIMES = "Runtimes"
 FITS = "fits"
