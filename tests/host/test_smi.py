@@ -107,7 +107,9 @@ def test_newer_drivers_name_their_versions_otherwise() -> None:
 def test_older_drivers_name_power_and_clocks_otherwise() -> None:
     """Up to 525 the groups had other names."""
     text = recording("h200.xml").replace("clocks_event_reason", "clocks_throttle_reason")
-    text = re.sub(r"<gpu_power_readings>.*?</gpu_power_readings>", POWER_OF_525, text, flags=re.S)
+    text = re.sub(
+        r"<gpu_power_readings>.*?</gpu_power_readings>", POWER_OF_525, text, flags=re.DOTALL
+    )
     slowed = "<clocks_throttle_reason_hw_slowdown>Not Active"
     text = text.replace(slowed, slowed.replace("Not ", ""))
 
@@ -125,7 +127,7 @@ def test_who_holds_the_memory_is_read() -> None:
       <process_info><pid>812</pid><type>G</type><process_name>/usr/lib/xorg/Xorg</process_name>
         <used_memory>45 MiB</used_memory></process_info>
       <process_info><pid>N/A</pid></process_info></processes>"""
-    text = re.sub(r"<processes>.*?</processes>", holders, recording("h200.xml"), flags=re.S)
+    text = re.sub(r"<processes>.*?</processes>", holders, recording("h200.xml"), flags=re.DOTALL)
 
     (card,) = smi.parse(text).cards
 
@@ -148,9 +150,7 @@ def test_who_holds_the_memory_is_read() -> None:
         ("\x00\x01\x02 \x1b[31mgarbage", "garbage"),
     ],
 )
-async def test_nonsense_is_quoted_and_not_believed(
-    tmp_path: Path, printed: str, said: str
-) -> None:
+async def test_nonsense_is_quoted_and_not_believed(tmp_path: Path, printed: str, said: str) -> None:
     """What it printed is the best hint at what is wrong."""
     output = tmp_path / "output"
     output.write_text(printed, encoding="utf-8")
