@@ -60,11 +60,7 @@ def test_wsl_with_systemd_is_no_container(tmp_path: Path) -> None:
 
 def test_the_tightest_limit_on_the_way_up_counts(tmp_path: Path) -> None:
     """A pod's limit stands above the container's own `max`."""
-    put(
-        tmp_path,
-        proc__self__cgroup="0::/pod/one\n",
-        sys__fs__cgroup__pod__memory_max="ignored",
-    )
+    put(tmp_path, proc__self__cgroup="0::/pod/one\n")
     put(tmp_path / "sys/fs/cgroup/pod/one", **{"memory.max": "max\n", "cpu.max": "max 100000\n"})
     put(
         tmp_path / "sys/fs/cgroup/pod", **{"memory.max": f"{8 * GIB}\n", "cpu.max": "250000 100000"}

@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,11 +17,11 @@ from studio.host.paths import Paths, bundled_root
 
 
 @pytest.fixture
-def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[GpuReport]]:
+def cards(monkeypatch: pytest.MonkeyPatch) -> list[GpuReport]:
     """Say what the driver tells; at first what this machine's own does."""
     told: list[GpuReport] = [gpus.from_library()]
     monkeypatch.setattr(gpus, "from_library", lambda: told[-1])
-    yield told
+    return told
 
 
 def test_the_snapshot_tells_this_machine(tmp_path: Path) -> None:
