@@ -53,7 +53,7 @@ def test_the_v100_wants_a_cuda_compiler_that_still_knows_it(
 def test_a_runtime_that_brings_its_own_minds_only_cuda_home(
     found: Program | None, home: str | None, level: Level
 ) -> None:
-    """An explicit CUDA_HOME wins over the runtime's, and a newer compiler fails as an older does."""
+    """An explicit CUDA_HOME wins over it, and a newer compiler fails just as an older does."""
     chain = Toolchain(nvcc=found, compiler=GCC, cuda_home=home)
 
     check = said(host(toolchain=chain), "tool-nvcc")
