@@ -10,6 +10,7 @@ from studio.domain.doctor import (
     RuntimeVerdict,
 )
 from studio.domain.hardware import HostSnapshot
+from studio.domain.runtimes import RuntimeState
 
 DRIVER = Check(
     code="driver",
@@ -62,7 +63,8 @@ REPORT = DoctorReport(
     level=Level.LOOK,
     checks=(DRIVER, *CARDS, *SLOTS, CLOCK),
     runtimes=(
-        RuntimeVerdict(name="cpu", title="CPU", usable=True),
+        RuntimeVerdict(name="cpu", title="CPU", usable=True, state=RuntimeState.INSTALLED),
+        RuntimeVerdict(name="sm70", title="V100", usable=True, state=RuntimeState.NOT_PINNED),
         RuntimeVerdict(name="cu13", title="CUDA", usable=False, reasons=("The driver is old.",)),
     ),
     presets=(

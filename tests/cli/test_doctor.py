@@ -149,3 +149,35 @@ def test_a_broken_preset_of_ones_own_is_a_finding(host: NvmlHost, tmp_path: Path
     assert done.returncode == 0
     assert "Preset mine" in text
     assert "titel" in text
+
+
+BLOCKED = ("PySide6", "uv", "uvloop", "keyring", "setuptools", "click", "pygments")
+CAPTURE = f"""
+import runpy, sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED!r}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+sys.argv = ["weir", "doctor", "--json"]
+runpy.run_module("studio", run_name="__main__")
+"""
+
+
+def test_a_bare_machine_can_be_captured_with_a_few_wheels(host: NvmlHost, tmp_path: Path) -> None:
+    """A rented GPU machine without an index has a checkout and a handful of wheels, no more."""
+    host.put_in(machine(CARD))
+
+    done = subprocess.run(
+        [sys.executable, "-c", CAPTURE],
+        cwd=ROOT,
+        env={**host.environment, "WEIR_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["host"]["gpus"][0]["name"] == CARD["name"]

@@ -42,14 +42,21 @@ def test_advice_with_a_cards_number_is_told_for_each() -> None:
     assert "nvidia-smi -i 1" in text
 
 
-def test_runtimes_and_presets_come_with_their_reasons() -> None:
-    """What fits is the question behind the question."""
+def test_runtimes_come_with_verdict_state_and_reasons() -> None:
+    """One that waits for a commit fits, and still cannot be used."""
     text = " ".join(report_text(REPORT).split())
 
-    assert "cpu works here." in text
-    assert "cu13 does not work here. The driver is old." in text
-    assert "cpu-demo Small: fits." in text
-    assert "27b Large: does not fit. It needs a card." in text
+    assert "cpu Fits this machine. Installed." in text
+    assert "sm70 Fits this machine. Not pinned yet: `weir runtime show sm70`." in text
+    assert "cu13 Does not fit this machine. The driver is old." in text
+
+
+def test_presets_have_a_line_each_with_the_first_reason() -> None:
+    """Twenty presets are a list to skim; `weir presets` says more."""
+    lines = report_text(REPORT).splitlines()
+
+    assert lines[lines.index("Presets that fit") + 1] == "  cpu-demo  Small"
+    assert lines[lines.index("Presets that do not fit") + 1] == "  27b  It needs a card."
 
 
 @pytest.mark.parametrize(
