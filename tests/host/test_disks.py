@@ -1,6 +1,7 @@
 """Which disk holds a folder, and of what kind it is."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,24 @@ def test_a_ring_of_links_ends(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to(tmp_path / "a")
 
     assert disks.existing(tmp_path / "a" / "models") == tmp_path.resolve()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_answered_from_above(tmp_path: Path) -> None:
+    """Somebody else's home in WEIR_HOME: a verdict, not a traceback."""
+    shut = tmp_path / "shut"
+    shut.mkdir()
+    shut.chmod(0)
+    try:
+        (found,) = disks.disks({"home": shut / "deep" / "home"})
+    finally:
+        shut.chmod(stat.S_IRWXU)
+
+    assert found.free_bytes is not None
+    assert found.is_writable is (os.getuid() == 0)
+
+
+def test_a_name_that_no_disk_can_hold_is_answered_from_above(tmp_path: Path) -> None:
+    """Longer than any file system allows."""
+    (found,) = disks.disks({"home": tmp_path / ("x" * 5000)})
+
+    assert found.free_bytes is not None
