@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from studio.doctor.verdicts import (
     for_cards,
     good,
+    is_lost,
     is_made_for,
     is_whole,
     label,
@@ -94,7 +95,10 @@ def _availability(
             "Restart the machine. If it happens again, look for `Xid` in the output of `dmesg`, "
             "and at the card's power cables and riser."
         )
-        yield _blocks(card, host, recipes, "card-fault", (found, advice))
+        if is_lost(card):
+            yield _blocks(card, host, recipes, "card-fault", (found, advice))
+        else:
+            yield look("card-fault", _AREA, label(card), found, advice, gpu=card.index)
     if card.mig_enabled:
         count = len(card.mig_devices)
         found = f"It is split by MIG into {count} part(s); an engine wants a whole card."

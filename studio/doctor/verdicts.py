@@ -83,7 +83,12 @@ def is_made_for(recipe: RuntimeRecipe, card: Gpu) -> bool:
 
 def is_whole(card: Gpu) -> bool:
     """Tell whether a card can be given to an engine: not split, not forbidden, not lost."""
-    return not (card.mig_enabled or card.compute_mode == "prohibited" or card.faults)
+    return not (card.mig_enabled or card.compute_mode == "prohibited" or is_lost(card))
+
+
+def is_lost(card: Gpu) -> bool:
+    """Tell whether a card does not even say how much memory it has; a broken sensor is less."""
+    return bool(card.faults) and card.total_bytes is None
 
 
 def wanted(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> list[RuntimeRecipe]:

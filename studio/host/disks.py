@@ -55,12 +55,21 @@ def disks(
 def existing(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists, with its links resolved."""
     place = folder
-    while not place.exists() and place != place.parent:
+    while not _is_there(place) and place != place.parent:
         place = place.parent
     try:
         return place.resolve()
     except (OSError, RuntimeError):  # a ring of links
         return place
+
+
+def _is_there(place: Path) -> bool:
+    """Tell whether a file is there; one that may not be looked at is not."""
+    try:
+        place.stat()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _disk(name: str, place: Path, mount: Mount | None, *, is_wsl: bool, root: Path) -> Disk:

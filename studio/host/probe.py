@@ -17,7 +17,6 @@ import psutil
 
 from studio.domain.hardware import HostSnapshot
 from studio.host import adapters, container, disks, gpus, machine, programs, wsl
-from studio.host.files import free_bytes
 from studio.host.gpu_report import GpuReport
 from studio.host.paths import Paths
 
@@ -60,6 +59,7 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
     kernel = _kernel()
     is_wsl = wsl.is_wsl(kernel)
     shm, shm_free = machine.shared_memory()
+    found = disks.disks({"home": home, **folders}, is_wsl=is_wsl)
     return HostSnapshot(
         system=sys.platform if sys.platform != "win32" else "windows",
         machine=_machine(),
@@ -79,8 +79,8 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
         swap_free_bytes=swap[1],
         shm_bytes=shm,
         shm_free_bytes=shm_free,
-        disk_free_bytes=free_bytes(home),
-        disks=disks.disks(folders, is_wsl=is_wsl),
+        disk_free_bytes=next((one.free_bytes for one in found if "home" in one.holds), None),
+        disks=found,
         limits=machine.limits(),
         clock=machine.clock(),
         locale=machine.locale_name(),
