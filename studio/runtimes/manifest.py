@@ -84,8 +84,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     lock: bytes | None = None
 
 
-def write(path: Path, manifest: Manifest) -> None:
+def write(path: Path, manifest: Manifest, *, is_durable: bool = True) -> None:
     """Write a manifest so that a reader sees the old one or the new one.
+
+    `is_durable` is as for `write_atomic`: what a power cut leaves is told from a whole one.
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
@@ -109,7 +111,8 @@ def write(path: Path, manifest: Manifest) -> None:
     )
     head = msgspec.msgpack.encode(header)
     length = len(head).to_bytes(_LENGTH_BYTES, "big")
-    write_atomic(path, b"".join([_MAGIC, length, hashlib.sha256(head).digest(), head, *packed]))
+    whole = b"".join([_MAGIC, length, hashlib.sha256(head).digest(), head, *packed])
+    write_atomic(path, whole, is_durable=is_durable)
 
 
 class Reader:
