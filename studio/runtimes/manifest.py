@@ -138,6 +138,13 @@ class Reader:
                 raise _damaged(self._path) from error
         return tuple(found)
 
+    def lock(self) -> bytes | None:
+        """Return the lock that was installed, or None when it is not kept.
+
+        Raises: as `entries`.
+        """
+        return self._unpack(self.header.lock) if self.header.lock is not None else None
+
     def whole(self) -> Manifest:
         """Return everything.
 
@@ -149,7 +156,7 @@ class Reader:
             root=header.root,
             owners=header.owners,
             entries=self.entries(),
-            lock=self._unpack(header.lock) if header.lock is not None else None,
+            lock=self.lock(),
         )
 
     def _read_header(self) -> tuple[Header, int]:

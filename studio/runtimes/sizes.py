@@ -35,7 +35,7 @@ def fetch_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
     if recipe.packages is None:
         return 0
     store = Store(paths)
-    keys = package_keys(whole_lock(paths, recipe), recipe)
+    keys = package_keys(whole_lock(paths, recipe), recipe.interpreter.series)
     missing = {pin for pin, key in keys.items() if not store.holds(key)}
     known = wheel_sizes(recipe, paths)
     if missing <= known.keys():
@@ -47,7 +47,7 @@ def disk_bytes(recipe: RuntimeRecipe, paths: Paths) -> int | None:
     """Return about how many bytes an installation adds to the disk; None when not known."""
     if recipe.packages is None or recipe.packages.unpacked_bytes is None:
         return None
-    keys = package_keys(whole_lock(paths, recipe), recipe)
+    keys = package_keys(whole_lock(paths, recipe), recipe.interpreter.series)
     return max(0, recipe.needs.disk_bytes - Store(paths).bytes_of(keys.values()))
 
 

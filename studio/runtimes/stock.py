@@ -32,7 +32,7 @@ class Stock:
         self._paths = paths
         self._meter = meter
         self._lock = whole_lock(paths, recipe)
-        self._keys = package_keys(self._lock, recipe)
+        self._keys = package_keys(self._lock, recipe.interpreter.series)
         self._cache = paths.cache / "uv"
 
     def bytes(self) -> int:
@@ -85,7 +85,8 @@ class Stock:
             self.known |= kept.known
             if self.store.way() is Way.COPY:
                 await in_thread(functools.partial(self._forget_cached, kept.pins))
-        (root / MISSING_FILE).unlink(missing_ok=True)
+        for name in (MISSING_FILE, wheels.REQUIREMENTS_FILE):
+            (root / name).unlink(missing_ok=True)
 
     async def _take(self, root: Path, keys: Mapping[str, str]) -> Taken:
         held = {pin: key for pin, key in keys.items() if self.store.holds(key)}

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from studio.domain.errors import Damaged, HostLacks
-from studio.domain.manifests import RuntimeRecipe
 from studio.host.files import exclusive, write_atomic
 from studio.host.hashing import Hashed
 from studio.host.paths import Paths
@@ -176,23 +175,19 @@ def fits(entry: Entry, now: Hashed | None) -> bool:
     return now.is_executable == entry.has(EXECUTABLE)
 
 
-def package_keys(lock: str, recipe: RuntimeRecipe) -> dict[str, str]:
+def package_keys(lock: str, series: str) -> dict[str, str]:
     """Return the store's name of each package of a lock, by its pin in plain form.
 
-    Of the wheel that the lock's hashes allow here, for this Python and platform.
+    Of the wheel that the lock's hashes allow here, for a Python of this `series` (`3.11`) and this
+    platform: that is what bytecode and native modules depend on.
     """
-    tag = python_tag(recipe)
+    tag = f"cp{series.replace('.', '')}-{host_platform()}"
     return {pin: _key(pin, hashes, tag) for pin, hashes in locks.hashes(lock).items()}
 
 
 def interpreter_key(build: str) -> str:
     """Return the store's name of an interpreter that came out of an archive."""
     return f"interpreter-{hashlib.sha256(build.encode()).hexdigest()[:_DIGITS]}"
-
-
-def python_tag(recipe: RuntimeRecipe) -> str:
-    """Return what bytecode and native modules depend on: a Python's series and the platform."""
-    return f"cp{recipe.interpreter.series.replace('.', '')}-{host_platform()}"
 
 
 @functools.lru_cache(maxsize=4096)

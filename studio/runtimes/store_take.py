@@ -28,13 +28,22 @@ def take(
     store: Store,
     root: Path,
     keys: Mapping[str, str],
+    *,
+    made_for: Path | None = None,
     on_bytes: Callable[[int], None] | None = None,
 ) -> Taken:
     """Put those of `keys` (pin to the store's name) that are here whole into the folder `root`.
 
+    `made_for` is the runtime that scripts name, when that is not `root`.
     Raises: OSError, HostLacks (`disk-full`, `not-writable`).
     """
-    records = {pin: found for pin, key in keys.items() if (found := store.record(key)) is not None}
+    records: dict[str, Manifest] = {}
+    for pin, key in keys.items():
+        record = store.record(key)
+        if record is not None:
+            records[pin] = record
+        elif store.holds(key):  # damaged: it must not keep a whole one from being written
+            (store.packages / key).unlink()
     blobs = {
         store.blob(entry): entry
         for record in records.values()
@@ -49,7 +58,7 @@ def take(
     spoilt = {path for path in bad if now[path] is not None}
     for path in spoilt:
         path.unlink()
-    folders = _Folders(root)
+    folders = _Folders(root, made_for or root)
     known: dict[str, Read] = {}
     pins, damaged = set[str](), set[str]()
     for pin, record in records.items():
@@ -59,44 +68,45 @@ def take(
             if own & spoilt:
                 damaged.add(pin)
             continue
-        _lay(store, record, root, folders, now, known)
+        _lay(store, record, folders, now, known)
         pins.add(pin)
     taken = sum(one.hashed.size for one in known.values())
     return Taken(frozenset(pins), frozenset(damaged), taken, known)
 
 
 class _Folders:
-    """Makes each folder once."""
+    """Where files go; makes each folder once."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, made_for: Path) -> None:
+        self.root = root
+        self.made_for = made_for
         self._made: set[str] = set()
 
-    def need(self, path: str) -> None:
+    def need(self, path: str) -> Path:
+        """Return where a file goes, its folder made."""
         folder = path.rpartition("/")[0]
         if folder not in self._made:
-            (self._root / folder).mkdir(parents=True, exist_ok=True)
+            (self.root / folder).mkdir(parents=True, exist_ok=True)
             self._made.add(folder)
+        return self.root / path
 
 
 def _lay(
     store: Store,
     record: Manifest,
-    root: Path,
     folders: _Folders,
     read: Mapping[Path, Hashed | None],
     known: dict[str, Read],
 ) -> None:
     for entry in record.entries:
-        folders.need(entry.path)
-        target = root / entry.path
+        target = folders.need(entry.path)
         if entry.has(LINK):
             target.unlink(missing_ok=True)
             target.symlink_to(entry.digest.decode("utf-8", "surrogateescape"))
             continue
         blob = store.blob(entry)
         if entry.has(PLACED):
-            place(blob.read_bytes(), target, root, entry)
+            place(blob.read_bytes(), target, folders.made_for, entry)
             continue
         try:
             share(blob, target)
