@@ -15,6 +15,11 @@ import time
 
 PROMPT = [1, 5, 9, 33]
 TOKENS = 4
+FAULTS = (
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What an engine that does not work raises; anything else ends the script, with its traceback."""
 MODEL = {
     "architectures": ["LlamaForCausalLM"],
     "model_type": "llama",
@@ -74,9 +79,7 @@ def boot(asked):
         dtype="float32",
         disable_log_stats=True,
     )
-    settings = SamplingParams(
-        max_tokens=TOKENS, temperature=0, detokenize=False, ignore_eos=True
-    )
+    settings = SamplingParams(max_tokens=TOKENS, temperature=0, detokenize=False, ignore_eos=True)
     prompts = [{"prompt_token_ids": PROMPT}, {"prompt_token_ids": PROMPT}]
     said = [list(one.outputs[0].token_ids) for one in engine.generate(prompts, settings)]
     is_well = len(said[0]) == TOKENS and said[0] == said[1]
@@ -91,7 +94,7 @@ def main():
         began = time.monotonic()
         try:
             is_well, said = check(asked)
-        except Exception as error:
+        except FAULTS as error:
             is_well, said = False, f"{type(error).__name__}: {error}"
         seconds = round(time.monotonic() - began, 2)
         finding = {"name": check.__name__, "is_well": is_well, "said": said, "seconds": seconds}

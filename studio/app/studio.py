@@ -15,6 +15,7 @@ from studio.app.bus import Bus
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
+from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
     GatewayInfo,
@@ -96,6 +97,9 @@ class Studio:
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.updates = Updates(
+            parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
+        )
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

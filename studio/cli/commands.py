@@ -10,6 +10,7 @@ from studio.cli.console import Console
 from studio.cli.logs import logs
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
+from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
 from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
@@ -190,4 +191,5 @@ COMMANDS: Mapping[str, Command] = {
     "keys list": list_keys,
     "keys revoke": revoke_key,
     **RUNTIME_COMMANDS,
+    **UPDATE_COMMANDS,
 }
