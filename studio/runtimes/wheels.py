@@ -28,9 +28,11 @@ def requirement_lines(recipe: RuntimeRecipe, folders: Iterable[Path] = ()) -> tu
 def whole_lock(recipe: RuntimeRecipe, lock: Path) -> str:
     """Return everything that is installed, with its hashes: the lock, and the recipe's own wheels.
 
-    It holds the wheels by their address, and so is the same on every machine.
+    It holds the wheels by their address, and so is the same on every machine. A wheel whose hash
+    nobody has supplied yet is left out: it cannot be installed.
     """
-    lines = requirement_lines(recipe)
+    wheels = recipe.packages.wheels if recipe.packages is not None else ()
+    lines = [_line(wheel, ()) for wheel in wheels if wheel.sha256 is not None]
     return "\n".join([lock.read_text("utf-8").rstrip("\n"), *lines, ""])
 
 
