@@ -8,8 +8,9 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 
+from studio.app.consent import ask
 from studio.domain.control import RuntimeVersions
-from studio.domain.errors import HostLacks, NeedsConsent, NotFound
+from studio.domain.errors import HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
@@ -20,15 +21,11 @@ from studio.domain.runtimes import (
     RuntimeDetail,
     RuntimeList,
 )
-from studio.domain.units import GIB, bytes_text
 from studio.host.meter import Report
 from studio.host.paths import Paths
 from studio.runtimes import describe, install, pin, repair, verdict, verify, versions
 from studio.runtimes import folder as folders
 from studio.runtimes.catalog import Catalog
-
-ASK_ABOVE_BYTES = 2 * GIB
-"""Downloads larger than this want a yes."""
 
 
 class Runtimes:
@@ -49,15 +46,16 @@ class Runtimes:
     async def all(self) -> RuntimeList:
         """Return every runtime of the catalogue with its verdict for this host.
 
-        Raises: BadInput (`document-invalid`), Damaged (`document-damaged`).
+        One whose recipe cannot be read is in the list as damaged.
+        Raises: Damaged (`document-damaged`).
         """
         return await asyncio.to_thread(self._all, await self._host())
 
     def _all(self, host: HostSnapshot) -> RuntimeList:
         recipes = self._catalog.recipes()
-        return RuntimeList(
-            runtimes=tuple(describe.info(recipe, self._paths, host) for recipe in recipes)
-        )
+        found = [describe.info(recipe, self._paths, host) for recipe in recipes]
+        found += [describe.unreadable(name, error) for name, error in self._catalog.unreadable()]
+        return RuntimeList(runtimes=tuple(sorted(found, key=lambda one: one.name)))
 
     async def one(self, name: str) -> RuntimeDetail:
         """Return everything about one runtime.
@@ -82,17 +80,18 @@ class Runtimes:
         pin.record(self._paths, self._catalog.published(name), request)
 
     async def install(self, name: str, request: InstallRequest) -> RuntimeDetail:
-        """Install a runtime beside whatever is there, and use it from its next start on.
+        """Install a runtime; one that is installed stays as it is, whatever its recipe says by now.
 
         Raises: NotFound (`runtime-unknown`), HostLacks (`runtime-not-pinned`, `hash-unverified`,
         `runtime-does-not-fit`), NeedsConsent (`large-download`), and what the installer raises.
         """
         recipe = self._catalog.recipe(name)
-        if await asyncio.to_thread(folders.installed, self._paths, recipe) is None:
+        if await asyncio.to_thread(folders.in_use, self._paths, name) is None:
             pin.require_installable(recipe)
             _require_fit(recipe, await self._host())
-            _ask(recipe, request)
-        await install.install(recipe, self._paths, self._report)
+            size = await asyncio.to_thread(install.download_bytes, recipe, self._paths)
+            ask(recipe.title, size, recipe.needs.disk_bytes, consent=request.consent)
+            await install.install(recipe, self._paths, self._report)
         return await self.one(name)
 
     async def verify(self, name: str, *, full: bool) -> Verdict:
@@ -164,19 +163,3 @@ def _require_fit(recipe: RuntimeRecipe, host: HostSnapshot) -> None:
             f"{recipe.title} does not work on this machine: {' '.join(reasons)}",
             hint="`weir runtime list` shows which ones do.",
         )
-
-
-def _ask(recipe: RuntimeRecipe, request: InstallRequest) -> None:
-    download = recipe.packages.download_bytes if recipe.packages is not None else 0
-    if request.consent or download <= ASK_ABOVE_BYTES:
-        return
-    raise NeedsConsent(
-        "large-download",
-        f"{recipe.title} needs {bytes_text(download)} from the network.",
-        hint="Run it again with `--yes` to agree.",
-        data={
-            "what": recipe.title,
-            "download_bytes": download,
-            "disk_bytes": recipe.needs.disk_bytes,
-        },
-    )

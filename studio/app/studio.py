@@ -21,6 +21,7 @@ from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
+from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
     GatewayInfo,
@@ -119,6 +120,9 @@ class Studio:
             machine=self._machine,
         )
         self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts)
+        self.updates = Updates(
+            parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
+        )
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -232,7 +232,10 @@ class Up:
         recipe, stages = choice.recipe, self._stages
         found = await repair.ensure_whole(recipe, self._paths, stages.report)
         if found is not None:
-            stages.end(Stage.RUNTIME, f"{recipe.name} is installed", skipped=True)
+            note = f"{recipe.name} is installed"
+            if not runtime_folders.is_made_of(self._paths, recipe, found):
+                note += "; there is an update: `weir runtime updates`"
+            stages.end(Stage.RUNTIME, note, skipped=True)
             return found
         stages.begin(Stage.RUNTIME, recipe.title)
         made = await install.install(recipe, self._paths, stages.report)

@@ -414,7 +414,7 @@ def _add_runtime(parser: _Parser) -> None:
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
     made = {name: _command(commands, name, text) for name, text in words.RUNTIME_COMMANDS.items()}
-    for name in made.keys() - {"list", "gc"}:
+    for name in made.keys() - {"list", "gc", "updates"}:
         made[name].arguments.add_argument("name", metavar="NAME", help=words.HELP_RUNTIME_NAME)
     _add_pin(made["pin"].options)
     for name, option, text in (
@@ -423,11 +423,12 @@ def _add_runtime(parser: _Parser) -> None:
         ("gc", "--dry-run", words.HELP_GC_DRY_RUN),
     ):
         made[name].options.add_argument(option, action="store_true", help=text)
-    made["install"].options.add_argument(
-        "-y", "--yes", dest="consent", action="store_true", help=words.HELP_INSTALL_YES
-    )
     for name in ("list", "show"):
         _add_host(made[name])
+    for name in ("install", "update"):
+        made[name].options.add_argument(
+            "-y", "--yes", dest="consent", action="store_true", help=words.HELP_INSTALL_YES
+        )
     for one in made.values():
         _add_json(one)
 

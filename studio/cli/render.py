@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from studio.cli import words
 from studio.domain.control import KeyInfo, PresetInfo, ProcessInfo, Status, UpResult
-from studio.domain.events import Stage, StageProgress, StageState
+from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState
 from studio.domain.units import (
@@ -90,8 +90,17 @@ def stage_words(progress: StageProgress, *, has_note: bool = True) -> str:
     note = progress.note if has_note and progress.state is not StageState.FAILED else None
     if progress.stage is Stage.BOOT and note in _PHASES:
         note = words.PHASES[_PHASES[note]]
-    pieces = [words.STAGE_STATES[progress.state], stage_figures(progress), note]
+    step = _step(progress) if progress.state is StageState.RUNNING else None
+    pieces = [words.STAGE_STATES[progress.state], step, stage_figures(progress), note]
     return _SEPARATOR.join(piece for piece in pieces if piece)
+
+
+def _step(progress: StageProgress) -> str | None:
+    """Return which step of an installation this is, and how many there are."""
+    steps = [step.value for step in InstallStep]
+    if progress.step not in steps:
+        return progress.step
+    return f"{progress.step} ({steps.index(progress.step) + 1} of {len(steps)})"
 
 
 def stage_line(progress: StageProgress) -> str:

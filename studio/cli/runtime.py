@@ -37,7 +37,8 @@ _DIFFERS = 4
 
 
 @asynccontextmanager
-async def _client(connector: "Connector") -> AsyncIterator["ControlClient"]:
+async def reached(connector: "Connector") -> AsyncIterator["ControlClient"]:
+    """Reach the running service, else one in this process."""
     client = await running_or_offline(connector)
     try:
         yield client
@@ -47,7 +48,7 @@ async def _client(connector: "Connector") -> AsyncIterator["ControlClient"]:
 
 async def list_runtimes(call: Invocation, connector: "Connector", console: Console) -> int:
     """List the runtimes with state and verdict."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         found = await client.runtimes()
     if call.json:
         console.document(found)
@@ -58,7 +59,7 @@ async def list_runtimes(call: Invocation, connector: "Connector", console: Conso
 
 async def show_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Show all about one runtime."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         found = await client.runtime(call.name)
     if call.json:
         console.document(found)
@@ -72,7 +73,7 @@ async def pin_runtime(call: Invocation, connector: "Connector", console: Console
     request = PinRequest(
         commit=call.commit, hashes=call.hashes, confirm=call.confirm, forget=call.forget
     )
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         found = await client.pin_runtime(call.name, request)
     if call.json:
         console.document(found)
@@ -87,8 +88,8 @@ async def install_runtime(call: Invocation, connector: "Connector", console: Con
     async def operation(client: "ControlClient") -> RuntimeDetail:
         return await client.install_runtime(call.name, InstallRequest(consent=call.consent))
 
-    found = await _watched(connector, console, operation)
-    _answer(call, console, found, runtime_text.installed_text(found))
+    found = await watched(connector, console, operation)
+    answer(call, console, found, runtime_text.installed_text(found))
     return _OK
 
 
@@ -98,51 +99,52 @@ async def repair_runtime(call: Invocation, connector: "Connector", console: Cons
     async def operation(client: "ControlClient") -> Repaired:
         return await client.repair_runtime(call.name)
 
-    done = await _watched(connector, console, operation)
-    _answer(call, console, done, runtime_text.repaired_text(done))
+    done = await watched(connector, console, operation)
+    answer(call, console, done, runtime_text.repaired_text(done))
     return _OK
 
 
 async def verify_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Compare a runtime with the list of its files; a difference is exit status 4."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         verdict = await client.verify_runtime(call.name, VerifyRequest(full=call.full))
-    _answer(call, console, verdict, runtime_text.verdict_text(verdict, console.width))
+    answer(call, console, verdict, runtime_text.verdict_text(verdict, console.width))
     return _OK if verdict.is_whole else _DIFFERS
 
 
 async def list_versions(call: Invocation, connector: "Connector", console: Console) -> int:
     """List the installations that are kept."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         found = await client.runtime_versions(call.name)
-    _answer(call, console, found, runtime_text.versions_text(found))
+    answer(call, console, found, runtime_text.versions_text(found))
     return _OK
 
 
 async def roll_back(call: Invocation, connector: "Connector", console: Console) -> int:
     """Use the installation before the present one, or the one after it."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         found = await client.roll_back(call.name, RollbackRequest(forward=call.forward))
-    _answer(call, console, found, runtime_text.versions_text(found))
+    answer(call, console, found, runtime_text.versions_text(found))
     return _OK
 
 
 async def collect(call: Invocation, connector: "Connector", console: Console) -> int:
     """Remove what nothing uses, or say what that would be."""
-    async with _client(connector) as client:
+    async with reached(connector) as client:
         done = await client.collect_runtimes(CollectRequest(dry_run=call.dry_run))
-    _answer(call, console, done, runtime_text.collected_text(done, console.width))
+    answer(call, console, done, runtime_text.collected_text(done, console.width))
     return _OK
 
 
-def _answer(call: Invocation, console: Console, document: msgspec.Struct, text: str) -> None:
+def answer(call: Invocation, console: Console, document: msgspec.Struct, text: str) -> None:
+    """Show a document as asked for: as it is, or in words."""
     if call.json:
         console.document(document)
     else:
         console.say(text)
 
 
-async def _watched(
+async def watched(
     connector: "Connector", console: Console, operation: "Callable[[ControlClient], Awaitable[T]]"
 ) -> T:
     """Run something long; a service that is started for it ends when its stream is dropped."""

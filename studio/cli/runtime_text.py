@@ -32,6 +32,7 @@ STATES: dict[RuntimeState, str] = {
     RuntimeState.DAMAGED: "damaged",
 }
 WORKS = "works on this machine"
+UPDATE_OFFERED = "update offered"
 WORKS_NOT = "does not work on this machine"
 NO_RUNTIMES = "The catalogue holds no runtime."
 NOTHING_OPEN = "Nothing is open any more: it can be installed."
@@ -75,6 +76,8 @@ def _verdict(one: RuntimeInfo) -> str:
         pieces.append(f"{bytes_text(one.bytes)} to download")
     # What only waits for a yes is no verdict on the machine.
     is_waiting = one.state in (RuntimeState.NOT_PINNED, RuntimeState.UNVERIFIED)
+    if one.is_update_offered:
+        pieces.append(UPDATE_OFFERED)
     if one.usable:
         pieces.append(WORKS)
     elif not is_waiting:
@@ -237,7 +240,7 @@ def versions_text(found: RuntimeVersions) -> str:
 def collected_text(done: Collected, width: int = READABLE_WIDTH) -> str:
     """Return what was removed, or would be."""
     if not done.removals:
-        return "Nothing is unused."
+        return "\n".join(["Nothing is unused.", *done.notes])
     verb = "would be free again" if done.is_dry_run else "are free again"
     lines = [f"{one.path}: {one.what}" for one in done.removals]
-    return _section(f"{bytes_text(done.bytes)} {verb}:", lines, width)
+    return "\n".join([_section(f"{bytes_text(done.bytes)} {verb}:", lines, width), *done.notes])

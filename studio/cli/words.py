@@ -47,6 +47,8 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "show": "Show all about one runtime: needs, patches, what is open, how it fails.",
     "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
     "install": "Install a runtime beside whatever is there.",
+    "updates": "List what could take the place of installed runtimes, with sizes and changes.",
+    "update": "Install what the recipe says now, try it on this machine, then use it.",
     "verify": "Compare what is installed with the list of its files.",
     "repair": "Restore what differs; fetches only that.",
     "versions": "List the installations of a runtime that are kept.",

@@ -47,6 +47,8 @@ from studio.domain.runtimes import (
     RollbackRequest,
     RuntimeDetail,
     RuntimeList,
+    RuntimeUpdated,
+    RuntimeUpdates,
     VerifyRequest,
 )
 
@@ -165,6 +167,15 @@ class ControlClient:
         """Install a runtime; returns when it is usable."""
         path = f"/runtimes/{_part(name)}/install"
         return await self._call("POST", path, RuntimeDetail, body=request, patient=True)
+
+    async def runtime_updates(self) -> RuntimeUpdates:
+        """Return what could take the place of installed runtimes."""
+        return await self._call("GET", "/runtimes/updates", RuntimeUpdates)
+
+    async def update_runtime(self, name: str, request: InstallRequest) -> RuntimeUpdated:
+        """Install what the recipe says now, try it and use it; returns when that is done."""
+        path = f"/runtimes/{_part(name)}/update"
+        return await self._call("POST", path, RuntimeUpdated, body=request, patient=True)
 
     async def verify_runtime(self, name: str, request: VerifyRequest) -> Verdict:
         """Compare a runtime with the list of its files."""

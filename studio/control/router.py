@@ -64,10 +64,12 @@ class Router:
             ("POST", re.compile(r"/presets/([^/]{1,256})/edit"), self._edit_preset),
             ("POST", re.compile(r"/argv"), self._argv),
             ("GET", re.compile(r"/runtimes"), self._runtimes),
+            ("GET", re.compile(r"/runtimes/updates"), self._updates),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
             ("POST", re.compile(r"/runtimes/gc"), self._collect),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/install"), self._install_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/update"), self._update_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/verify"), self._verify_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/repair"), self._repair_runtime),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})/versions"), self._versions),
@@ -167,6 +169,12 @@ class Router:
 
     async def _install_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.install(unquote(parts[0]), _read(body, InstallRequest))
+
+    async def _updates(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.updates.offered()
+
+    async def _update_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.updates.update(unquote(parts[0]), _read(body, InstallRequest))
 
     async def _verify_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         full = _read(body, VerifyRequest).full

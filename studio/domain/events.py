@@ -19,6 +19,21 @@ class Stage(enum.StrEnum):
     BOOT = "boot"
 
 
+class InstallStep(enum.StrEnum):
+    """The steps of an installation, in order; the `step` of a runtime stage."""
+
+    PLAN = "plan"
+    SPACE = "space-check"
+    FETCH = "fetch"
+    VERIFY = "verify"
+    UNPACK = "unpack"
+    PACKAGES = "packages"
+    PATCHES = "patches"
+    PROBE = "probe"
+    CANARY = "canary"
+    ACTIVATE = "activate"
+
+
 class StageState(enum.StrEnum):
     """Where a stage stands."""
 
@@ -45,6 +60,8 @@ class StageProgress(
     total: float | None = None
     unit: str | None = None
     rate: float | None = None
+    step: str | None = None
+    """Which part of the stage this is, where it has named ones (`InstallStep`)."""
 
 
 class EngineChanged(

@@ -84,3 +84,5 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     """Bytes of disk that are free again: a file counts when its last link goes, and once."""
     is_dry_run: bool
+    notes: tuple[str, ...] = ()
+    """What was left alone, and why."""

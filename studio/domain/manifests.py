@@ -398,6 +398,16 @@ class Probe(Document, frozen=True, kw_only=True):
     """Environment knobs that the engine must have registered."""
 
 
+class Canary(Document, frozen=True, kw_only=True):
+    """What a finished runtime must do on this machine before it becomes the one that is used."""
+
+    tool: str
+    """A script of `runtimes/tools`, run by the runtime with the environment of `[serve]`."""
+    within_s: float = 300.0
+    arguments: dict[str, KnobValue] = {}
+    """What the script is told."""
+
+
 class Serve(Document, frozen=True, kw_only=True):
     """How the engine is started."""
 
@@ -425,6 +435,7 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     unverified: tuple[Unverified, ...] = ()
     probe: Probe = Probe()
+    canary: Canary | None = None
     serve: Serve
 
 

@@ -131,6 +131,8 @@ class RuntimeInfo(msgspec.Struct, frozen=True, kw_only=True):
     usable: bool
     reasons: tuple[str, ...] = ()
     """Why not, when not usable."""
+    is_update_offered: bool = False
+    """Its recipe has changed since it was installed; it goes on as it is until a person says so."""
 
 
 class RuntimeList(msgspec.Struct, frozen=True, kw_only=True):
@@ -214,3 +216,74 @@ class CollectRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     dry_run: bool = False
     """Only say what that would be."""
+
+
+class ChangeKind(enum.StrEnum):
+    """What becomes of a part in an update."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One part that an update changes; `before` and `after` are versions, where it has any."""
+
+    kind: ChangeKind
+    name: str
+    before: str | None = None
+    after: str | None = None
+
+
+class UpdateKind(enum.StrEnum):
+    """Where an update comes from."""
+
+    RECIPE = "recipe"
+    """The recipe of the installed runtime has changed: `weir runtime update`."""
+    RELEASE = "release"
+    """The catalogue has a newer runtime of its kind: `weir runtime install`, beside it."""
+
+
+class RuntimeUpdate(msgspec.Struct, frozen=True, kw_only=True):
+    """What could take the place of an installed runtime, and what that would change."""
+
+    kind: UpdateKind
+    runtime: str
+    runtime_id: str
+    """Of what is installed."""
+    target: str
+    """The runtime to update or install."""
+    title: str
+    usable: bool
+    reasons: tuple[str, ...] = ()
+    """Why it cannot be had here, when not usable."""
+    is_here: bool = False
+    """It is installed already, and was left by a step back."""
+    fetch_bytes: int | None = None
+    """Of packages and interpreter: only what is not here."""
+    disk_bytes: int | None = None
+    """What it adds to the disk, about."""
+    interpreter: Change | None = None
+    packages: tuple[Change, ...] = ()
+    patches: tuple[Change, ...] | None = None
+    """None: not known, since the installation does not say what it was made of."""
+    knobs: tuple[Change, ...] | None = None
+    """Knobs, flags and settings of the engine; None: not known."""
+    presets: tuple[str, ...] = ()
+    """Presets that run on the installed one."""
+
+
+class RuntimeUpdates(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir runtime updates --json` prints."""
+
+    updates: tuple[RuntimeUpdate, ...] = ()
+
+
+class RuntimeUpdated(msgspec.Struct, frozen=True, kw_only=True):
+    """What an update did."""
+
+    runtime: str
+    before: str | None
+    """Id of what was used before."""
+    after: str
+    """Id of what is used now; the same when there was nothing to update."""

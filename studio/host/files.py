@@ -30,8 +30,11 @@ def make_private(folder: Path, *, must_be_own: bool = False) -> None:
     folder.chmod(0o700)
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, is_durable: bool = True) -> None:
     """Write `data` beside `path`, flush it to the disk and rename it into place.
+
+    Without `is_durable` it is not flushed: for what carries a digest of its own and can be had
+    again, where a power cut may leave an empty file.
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
@@ -43,7 +46,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
                 os.fchmod(file.fileno(), mode)
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if is_durable:
+                    os.fsync(file.fileno())
             Path(name).replace(path)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
@@ -117,10 +121,11 @@ def folder_bytes(folder: Path) -> int:
 
 
 @contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[bool]:
+def exclusive(path: Path, *, is_shared: bool = False) -> Iterator[bool]:
     """Hold the lock file `path` while inside; yields False when another process holds it.
 
-    The kernel frees the lock when the holder dies, however it dies.
+    With `is_shared`, others may hold it the same way. The kernel frees the lock when the holder
+    dies, however it dies.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -128,7 +133,8 @@ def exclusive(path: Path) -> Iterator[bool]:
             yield True
             return
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             yield False
             return

@@ -34,8 +34,13 @@ class Meter:
         self._done: float | None = None
         self._total: float | None = None
         self._unit: str | None = None
+        self._step: str | None = None
         self._seen: collections.deque[tuple[float, float]] = collections.deque()
         self._reported_at = float("-inf")
+
+    def step(self, name: str | None) -> None:
+        """Name the part of the stage that what follows belongs to; goes out with it."""
+        self._step = name
 
     def begin(self, note: str, *, total: float | None = None, unit: str | None = None) -> None:
         """Start a part of the stage whose progress is counted from zero."""
@@ -100,5 +105,6 @@ class Meter:
                 total=self._total,
                 unit=self._unit,
                 rate=self._rate() if running else None,
+                step=self._step if state in (StageState.RUNNING, StageState.FAILED) else None,
             )
         )

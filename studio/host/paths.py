@@ -40,6 +40,11 @@ class Paths:
         return self.home / "runtimes"
 
     @property
+    def store(self) -> Path:
+        """Files that runtimes share, by content; may be deleted while nothing is installed."""
+        return self.home / "store"
+
+    @property
     def models(self) -> Path:
         """Model folders."""
         return self.home / "models"

@@ -4,12 +4,13 @@ A recipe is given out with what it only names filled in: interpreter archives fr
 table, and what the person supplied for values that no source gives (pin.py).
 """
 
+import contextlib
 import difflib
 from pathlib import Path
 
 import msgspec
 
-from studio.domain.errors import BadInput, NotFound
+from studio.domain.errors import BadInput, NotFound, StudioError
 from studio.domain.manifests import Archive, InterpreterTable, RuntimeRecipe
 from studio.domain.runtimes import RuntimePin
 from studio.host.documents import read_toml
@@ -32,18 +33,32 @@ class Catalog:
         self._paths = paths
 
     def recipes(self) -> list[RuntimeRecipe]:
-        """Return every recipe, by name.
+        """Return every recipe that can be read, by name; `unreadable` has the others.
 
-        Raises: BadInput (`document-invalid`, `runtime-name`, `interpreter-unlisted`), Damaged
-        (`document-damaged`).
+        Raises: Damaged (`document-damaged`) when what the person supplied cannot be read.
         """
         pins = pin.read(self._paths)
-        return [pin.apply(self._read(name), pins.runtimes.get(name)) for name in self._names()]
+        found = []
+        for name in self._names():
+            with contextlib.suppress(StudioError):
+                found.append(pin.apply(self._read(name), pins.runtimes.get(name)))
+        return found
+
+    def unreadable(self) -> list[tuple[str, StudioError]]:
+        """Return the runtimes whose recipe cannot be read, with the file, place and mistake."""
+        found = []
+        for name in self._names():
+            try:
+                self._read(name)
+            except StudioError as error:
+                found.append((name, error))
+        return found
 
     def recipe(self, name: str) -> RuntimeRecipe:
         """Return one recipe.
 
-        Raises: NotFound (`runtime-unknown`), and what `recipes` raises.
+        Raises: NotFound (`runtime-unknown`), BadInput (`document-invalid`, `runtime-name`,
+        `interpreter-unlisted`), Damaged (`document-damaged`).
         """
         return pin.apply(self.published(name), pin.read(self._paths).runtimes.get(name))
 

@@ -1,7 +1,6 @@
 """A runtime as it is shown: its recipe, what is installed of it, and the verdict for a host."""
 
-import os
-
+from studio.domain.errors import StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Archive, InstalledRuntime, PatchSet, RuntimeRecipe
 from studio.domain.runtimes import (
@@ -12,22 +11,39 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.host.paths import Paths
+from studio.host.sharing import Way
 from studio.runtimes import folder as folders
 from studio.runtimes import history, pin, verdict
+from studio.runtimes.store import Store
 
-_ID_SHOWN = 12
+_CHANGED = (
+    "Its recipe has changed since it was installed. It goes on as it is; `weir runtime updates` "
+    "says what an update would change."
+)
+_COPIES = (
+    "This disk can neither link nor clone files: runtimes share nothing on it, and the store "
+    "takes the size of each package once more."
+)
 _DAMAGED = "What is installed of it cannot be used."
 
 
 def info(recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot) -> RuntimeInfo:
     """Return the runtime as a list shows it."""
-    found = folders.installed(paths, recipe)
-    return _info(recipe, host, found, _state(recipe, paths, found))
+    return _info(recipe, paths, host, folders.in_use(paths, recipe.name))
+
+
+def unreadable(name: str, error: StudioError) -> RuntimeInfo:
+    """Return a runtime whose recipe cannot be read, with the place of the mistake."""
+    reasons = (error.message, *([error.hint] if error.hint else []))
+    return RuntimeInfo(
+        name=name, title=name, state=RuntimeState.DAMAGED, usable=False, reasons=reasons
+    )
 
 
 def _info(
-    recipe: RuntimeRecipe, host: HostSnapshot, found: InstalledRuntime | None, state: RuntimeState
+    recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot, found: InstalledRuntime | None
 ) -> RuntimeInfo:
+    state = _state(recipe, paths, found)
     reasons = verdict.reasons_against(recipe, host, is_installed=found is not None)
     if state is RuntimeState.DAMAGED:
         reasons = (*reasons, _DAMAGED)
@@ -41,6 +57,7 @@ def _info(
         bytes=found.bytes if found is not None else _download_bytes(recipe),
         usable=not reasons,
         reasons=reasons,
+        is_update_offered=found is not None and not folders.is_made_of(paths, recipe, found),
     )
 
 
@@ -48,10 +65,10 @@ def detail(
     recipe: RuntimeRecipe, supplied: RuntimePin | None, paths: Paths, host: HostSnapshot
 ) -> RuntimeDetail:
     """Return everything about the runtime; `recipe` has what was `supplied` filled in."""
-    found = folders.installed(paths, recipe)
+    found = folders.in_use(paths, recipe.name)
     packages = recipe.packages
     return RuntimeDetail(
-        info=_info(recipe, host, found, _state(recipe, paths, found)),
+        info=_info(recipe, paths, host, found),
         engine=recipe.engine,
         engine_version=recipe.engine_version,
         interpreter=found.interpreter if found is not None else _interpreter(recipe, host),
@@ -80,28 +97,22 @@ def _state(recipe: RuntimeRecipe, paths: Paths, found: InstalledRuntime | None) 
     return pin.open_state(recipe) or RuntimeState.AVAILABLE
 
 
-def _usable(recipe: RuntimeRecipe, paths: Paths) -> InstalledRuntime | None:
-    """Return the installation that is used, when its interpreter can be started."""
-    record = folders.current(paths, recipe.name)
-    is_whole = record is not None and os.access(folders.python_of(paths, record), os.X_OK)
-    return record if is_whole else None
-
-
 def _is_damaged(recipe: RuntimeRecipe, paths: Paths) -> bool:
-    """Tell a broken installation from an older build, which is whole and merely not this one."""
+    """Tell a broken installation from none."""
     named = folders.named_folder(paths, recipe.name)
-    return (named / history.CURRENT_FILE).exists() and _usable(recipe, paths) is None
+    is_whole = folders.in_use(paths, recipe.name) is not None
+    return (named / history.CURRENT_FILE).exists() and not is_whole
 
 
 def _warnings(
     recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot, found: InstalledRuntime | None
 ) -> tuple[str, ...]:
-    said = verdict.warnings_about(recipe, host)
-    older = _usable(recipe, paths) if found is None else None
-    if older is None:
-        return said
-    shown = older.runtime_id[:_ID_SHOWN]
-    return (*said, f"Another build of it is installed ({shown}); this one would go beside it.")
+    said = list(verdict.warnings_about(recipe, host))
+    if found is not None and not folders.is_made_of(paths, recipe, found):
+        said.append(_CHANGED)
+    if Store(paths).way() is Way.COPY:
+        said.append(_COPIES)
+    return tuple(said)
 
 
 def _download_bytes(recipe: RuntimeRecipe) -> int | None:

@@ -10,6 +10,7 @@ machine.
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 from studio.domain.errors import BadInput, Damaged
@@ -19,11 +20,16 @@ from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
 from studio.runtimes import history, wheels
 from studio.runtimes.catalog import recipe_folder
+from studio.runtimes.interpreter import archive_build, is_of_host
 from studio.runtimes.patches import patch_digest
 
 PYTHON = "python/bin/python3"
 RECORD_FILE = "runtime.json"
+RECIPE_FILE = "recipe.json"
+"""The recipe of the day of the installation, so that an update can say what it changes."""
 _ID_LENGTH = 12
+DOOMED = ".removing-"
+"""Prefix of a folder that is being removed."""
 
 
 def runtime_id(interpreter_build: str, lock_digest: str, patch_digest: str | None) -> str:
@@ -88,6 +94,16 @@ def installed(paths: Paths, recipe: RuntimeRecipe) -> InstalledRuntime | None:
     return record if os.access(python_of(paths, record), os.X_OK) else None
 
 
+def in_use(paths: Paths, name: str) -> InstalledRuntime | None:
+    """Return the installation that a start uses: the current one, when its interpreter can run.
+
+    Whatever the recipe says by now: an installed runtime is replaced when a person says so.
+    """
+    record = current(paths, name)
+    is_whole = record is not None and os.access(python_of(paths, record), os.X_OK)
+    return record if is_whole else None
+
+
 def current(paths: Paths, name: str) -> InstalledRuntime | None:
     """Return the record of the installation that is used, whatever the recipe says by now."""
     home = named_folder(paths, name)
@@ -110,7 +126,28 @@ def is_wanted(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> 
 
 
 def is_made_of(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
-    """Tell whether an installation has the lock and the patches that the recipe has now."""
+    """Tell whether an installation has the lock, patches and interpreter that the recipe has now.
+
+    One that stands on an interpreter of the machine, for want of the recipe's, is no worse for it.
+    """
+    if archive_build(recipe) not in (None, record.interpreter_build) and not is_of_host(
+        record.interpreter_build
+    ):
+        return False
     if record.lock_digest != lock_digest(paths, recipe):
         return False
     return record.patch_digest == patch_digest(paths, recipe)
+
+
+def remove(place: Path) -> None:
+    """Remove a file, a link or a folder; a folder is renamed first, so that no half of it stays.
+
+    What was being removed when a kill came has a name that no runtime has (`DOOMED`).
+    """
+    if place.is_symlink() or not place.is_dir():
+        place.unlink(missing_ok=True)
+        return
+    doomed = place.with_name(f"{DOOMED}{place.name}")
+    if not place.name.startswith(DOOMED):
+        place.rename(doomed)
+    shutil.rmtree(doomed if doomed.exists() else place, ignore_errors=True)

@@ -1,19 +1,23 @@
-"""One runtime from nothing to installed, in journaled steps.
+"""One runtime from nothing to installed, in journaled steps (`InstallStep` names them).
 
 Every step can be run again, and a step that is in the journal is not. `runtime.json` is written
 last: a folder without it is unfinished, whatever else it holds. Killed anywhere, run it again.
 """
 
+import asyncio
+import contextlib
 import datetime
 import enum
 import functools
 import shutil
+import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
 
 from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
-from studio.domain.events import Stage
+from studio.domain.events import InstallStep, Stage
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import percent_text
 from studio.host import archive, tools, uv
@@ -21,9 +25,10 @@ from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
+from studio.host.sharing import Way
 from studio.host.threads import in_thread
+from studio.runtimes import canary, history, libraries, patches, pin, sizes
 from studio.runtimes import folder as folders
-from studio.runtimes import history, libraries, patches, pin, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -34,6 +39,8 @@ from studio.runtimes.packages import (
     site_packages,
     write_alias,
 )
+from studio.runtimes.stock import Stock
+from studio.runtimes.store import Store
 from studio.runtimes.survey import write_manifest
 
 JOURNAL_FILE = "journal.json"
@@ -41,6 +48,8 @@ _PROBE_TIMEOUT_S = 120.0
 _MIN_BYTECODE_SHARE = 0.9
 """Without bytecode every boot takes twice as long; some files can never be compiled."""
 _MIN_FREE_BYTES = 500_000_000
+_CLEAN_UP_S = 60.0
+_CLEAN_UP_LOOK_S = 0.1
 
 
 class Step(enum.StrEnum):
@@ -55,6 +64,7 @@ class Step(enum.StrEnum):
     PATCHES = "patches"
     """All patches are applied and their modules compiled."""
     PROBE = "probe"
+    CANARY = "canary"
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,22 +85,29 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str | None] = {}
 
 
-async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> InstalledRuntime:
+async def install(
+    recipe: RuntimeRecipe, paths: Paths, report: Report, *, is_update: bool = False
+) -> InstalledRuntime:
     """Install `recipe`, or recognise that it is installed (in milliseconds, starting nothing).
+
+    It becomes the one that is used when all is done; until then, and when anything fails, the
+    present one stays. An installation that a person went back to counts as this recipe's, but for
+    `is_update`.
 
     Raises: HostLacks (`runtime-not-pinned`, `hash-unverified`, `platform-unsupported`,
     `disk-space`, `disk-full`, `not-writable`, `interpreter-missing`, `library-missing`),
     NetworkFailure (`packages-unreachable`, `interpreter-unreachable`), Damaged (`download-hash`,
-    `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`), Busy (`install-running`),
-    and what `patches.require_patches` raises.
+    `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`, `canary-failed`), Busy
+    (`install-running`, `clean-up-running`), and what `patches.require_patches` raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
-        found = folders.installed(paths, recipe)
+        meter.step(InstallStep.PLAN)
+        found = _found(recipe, paths, is_update=is_update)
         if found is None:
             pin.require_installable(recipe)
             _require_platform(recipe)
-            found = await _install_locked(recipe, paths, meter)
+            found = await _install_locked(recipe, paths, meter, is_update=is_update)
             meter.finish(found.interpreter)
         else:
             meter.finish(found.interpreter, skipped=True)
@@ -104,14 +121,15 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
     return found
 
 
-def download_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
-    """Return about how many bytes an installation would still fetch; 0 when it is installed."""
-    if recipe.packages is None or folders.installed(paths, recipe) is not None:
-        return 0
-    return recipe.packages.download_bytes
+def _found(recipe: RuntimeRecipe, paths: Paths, *, is_update: bool) -> InstalledRuntime | None:
+    found = folders.installed(paths, recipe)
+    is_old = found is not None and is_update and not folders.is_made_of(paths, recipe, found)
+    return None if is_old else found
 
 
-async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> InstalledRuntime:
+async def _install_locked(
+    recipe: RuntimeRecipe, paths: Paths, meter: Meter, *, is_update: bool
+) -> InstalledRuntime:
     home = folders.named_folder(paths, recipe.name)
     home.mkdir(parents=True, exist_ok=True)
     with exclusive(home / "install.lock") as is_ours:
@@ -121,25 +139,73 @@ async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> 
                 f"{recipe.title} is being installed by another process of the Studio.",
                 hint="Wait until it is done; a second run then finds it installed.",
             )
-        found = folders.installed(paths, recipe)
+        found = _found(recipe, paths, is_update=is_update)
         if found is not None:
             return found
         _remove_unfinished_writes(home)
+        meter.begin("Seeing what is here and what is to be fetched")
         patches.require_patches(paths, recipe)
-        chosen = await choose(recipe, paths, meter)
-        installed = await _Installation(recipe, paths, meter, chosen).run()
+        stock = Stock(recipe, paths, meter)
+        async with _store_in_use(stock.store):
+            meter.step(InstallStep.SPACE)
+            await in_thread(functools.partial(_require_space, recipe, paths, stock))
+            meter.step(InstallStep.FETCH)
+            chosen = await choose(recipe, paths, meter, is_stocked=stock.has_interpreter)
+            installed = await _Installation(recipe, paths, meter, chosen, stock).run()
         await in_thread(functools.partial(_remove_unfinished, home))
         return installed
+
+
+def download_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
+    """Return about how many bytes a start would still fetch; 0 when it is installed."""
+    if recipe.packages is None or folders.in_use(paths, recipe.name) is not None:
+        return 0
+    return sizes.fetch_bytes(recipe, paths)
+
+
+@contextlib.asynccontextmanager
+async def _store_in_use(store: Store) -> AsyncIterator[None]:
+    """Keep clean-ups away from the store; waits for one that is under way."""
+    await in_thread(store.open)
+    deadline = time.monotonic() + _CLEAN_UP_S
+    while True:
+        with store.used() as is_ours:
+            if is_ours:
+                yield
+                return
+        if time.monotonic() > deadline:
+            raise Busy(
+                "clean-up-running",
+                "The store is being cleaned up by another process of the Studio.",
+                hint="Wait until `weir runtime gc` is done, then run it again.",
+            )
+        await asyncio.sleep(_CLEAN_UP_LOOK_S)
+
+
+def _require_space(recipe: RuntimeRecipe, paths: Paths, stock: Stock) -> None:
+    """Refuse a disk that is too small; what lies here already counts, half done or in the store."""
+    needed = recipe.needs.disk_bytes
+    least = min(_MIN_FREE_BYTES, needed)
+    home = folders.named_folder(paths, recipe.name)
+    here = sum(folder_bytes(place) for place in _unfinished(home))
+    if here:
+        here += folder_bytes(paths.cache / "uv")
+    if stock.store.way() is Way.LINK:
+        here = max(here, stock.bytes())
+    require_space(paths.home, max(least, needed - here), recipe.title)
 
 
 class _Installation:
     """One runtime folder on its way to `runtime.json`."""
 
-    def __init__(self, recipe: RuntimeRecipe, paths: Paths, meter: Meter, chosen: Chosen) -> None:
+    def __init__(
+        self, recipe: RuntimeRecipe, paths: Paths, meter: Meter, chosen: Chosen, stock: Stock
+    ) -> None:
         self._recipe = recipe
         self._paths = paths
         self._meter = meter
         self._chosen = chosen
+        self._stock = stock
         self._lock_digest = folders.lock_digest(paths, recipe)
         self._patch_digest = patches.patch_digest(paths, recipe)
         self._id = folders.runtime_id(chosen.build, self._lock_digest, self._patch_digest)
@@ -149,17 +215,22 @@ class _Installation:
 
     async def run(self) -> InstalledRuntime:
         """Do every step that the journal does not hold."""
-        await self._require_space()
         if Step.LINKED not in self._journal.steps:
             # A kill while files were put in place may have left a package that looks installed
             # and is not. Beginning anew costs seconds: what was fetched lies in the cache.
             await self._make_interpreter()
+        self._meter.step(InstallStep.PACKAGES)
         if self._recipe.packages is not None:
             await self._install_packages()
+        self._meter.step(InstallStep.PATCHES)
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
         await libraries.supply(self._recipe, self._folder, self._python, self._meter)
+        self._meter.step(InstallStep.PROBE)
         await self._probe()
+        self._meter.step(InstallStep.CANARY)
+        await self._try_out()
+        self._meter.step(InstallStep.ACTIVATE)
         return await self._activate()
 
     def _read_journal(self) -> Journal:
@@ -175,21 +246,6 @@ class _Installation:
             self._journal = Journal(runtime_id=self._id, steps=(*self._journal.steps, step))
             write_json(self._folder / JOURNAL_FILE, self._journal)
 
-    async def _require_space(self) -> None:
-        needed = self._recipe.needs.disk_bytes
-        if Step.LINKED in self._journal.steps:
-            needed = min(_MIN_FREE_BYTES, needed)
-        elif self._folder.exists():
-            self._meter.begin("Looking at what is here already")
-            for place in (self._folder, self._uv_cache):
-                needed -= await in_thread(functools.partial(folder_bytes, place))
-            needed = max(needed, min(_MIN_FREE_BYTES, self._recipe.needs.disk_bytes))
-        require_space(self._paths.home, needed, self._recipe.title)
-
-    @property
-    def _uv_cache(self) -> Path:
-        return self._paths.cache / "uv"
-
     async def _make_interpreter(self) -> None:
         target = self._folder / "python"
         partial = self._folder / "python.partial"
@@ -198,14 +254,23 @@ class _Installation:
             (self._folder / file).unlink(missing_ok=True)
         for old in (target, partial, self._folder / patches.JOURNALS):
             await in_thread(functools.partial(_remove, old))
-        if self._chosen.archive is not None:
-            await in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
-            self._move_into_place(partial, target)
-            await self._compile_standard_library(target)
-        else:
-            assert self._chosen.executable is not None
-            await uv.make_venv(self._chosen.executable, target, cache=self._uv_cache)
+        if self._chosen.executable is not None:
+            self._meter.step(InstallStep.UNPACK)
+            await uv.make_venv(self._chosen.executable, target, cache=self._paths.cache / "uv")
+        elif not await self._stock.take_interpreter(self._folder, self._chosen.build):
+            await self._unpack_interpreter(partial, target)
         self._did(Step.INTERPRETER)
+
+    async def _unpack_interpreter(self, partial: Path, target: Path) -> None:
+        if self._chosen.archive is None:  # what the store had of it was not whole
+            self._chosen = await choose(self._recipe, self._paths, self._meter)
+        self._meter.step(InstallStep.UNPACK)
+        assert self._chosen.archive is not None
+        await in_thread(functools.partial(_remove, target))
+        await in_thread(functools.partial(archive.unpack, self._chosen.archive, partial))
+        self._move_into_place(partial, target)
+        await self._compile_standard_library(target)
+        await self._stock.keep_interpreter(self._folder, self._chosen.build)
 
     def _move_into_place(self, partial: Path, target: Path) -> None:
         unpacked = partial / "python"
@@ -228,21 +293,23 @@ class _Installation:
 
     async def _install_packages(self) -> None:
         assert self._recipe.packages is not None
-        lock = folders.lock_file(self._paths, self._recipe)
-        assert lock is not None
         if Step.LINKED not in self._journal.steps:
-            await install_packages(
-                self._recipe,
-                wheels.requirements_file(self._recipe, lock, self._folder),
-                self._python,
-                self._uv_cache,
-                self._meter,
-                lambda: self._did(Step.LINKED),
-            )
+            missing = await self._stock.take_packages(self._folder)
+            if missing is not None:
+                await install_packages(
+                    self._recipe,
+                    missing,
+                    self._python,
+                    self._paths.cache / "uv",
+                    self._meter,
+                    lambda: self._did(Step.LINKED),
+                )
             self._did(Step.LINKED)
         elif Step.PACKAGES not in self._journal.steps:
             await compile_packages(self._python, self._meter)
         self._did(Step.PACKAGES)
+        if Step.PATCHES not in self._journal.steps:
+            await self._stock.keep_packages(self._folder)
         for alias in self._recipe.packages.aliases:
             write_alias(site_packages(self._python), alias)
         self._did(Step.ALIASES)
@@ -280,13 +347,34 @@ class _Installation:
             raise self._probe_failure("; ".join(faults), result.tail)
         self._did(Step.PROBE)
 
+    async def _try_out(self) -> None:
+        before = folders.current(self._paths, self._recipe.name)
+        is_full = before is not None and before.runtime_id != self._id
+        try:
+            await canary.require(
+                self._recipe,
+                self._paths,
+                self._folder,
+                self._python,
+                self._meter,
+                is_full=is_full,
+            )
+        except Damaged as error:
+            if before is None or not is_full:
+                raise
+            stays = f"The installation {before.runtime_id[:12]} stays in use."
+            raise Damaged(
+                error.code, f"{error.message} {stays}", hint=error.hint, evidence=error.evidence
+            ) from error
+        self._did(Step.CANARY)
+
     def _probe_failure(self, reason: str, evidence: tuple[str, ...]) -> Damaged:
         self._forget_steps()
         return Damaged(
             "runtime-probe",
             f"{self._recipe.title} is not as its recipe says: {reason}.",
             hint="Run it again: it is built anew from what was fetched. If it repeats, remove "
-            f"{self._uv_cache} first.",
+            f"{self._paths.cache / 'uv'} first.",
             evidence=evidence[-10:],
         )
 
@@ -308,7 +396,11 @@ class _Installation:
             installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
         self._meter.begin("Listing every file with its digest")
-        await in_thread(functools.partial(write_manifest, self._paths, self._recipe, self._id))
+        known = self._stock.known
+        await in_thread(
+            functools.partial(write_manifest, self._paths, self._recipe, self._id, known)
+        )
+        write_json(self._folder / folders.RECIPE_FILE, self._recipe)
         write_json(self._folder / folders.RECORD_FILE, record)
         history.activate(folders.named_folder(self._paths, self._recipe.name), self._id)
         return record
@@ -359,16 +451,24 @@ def _remove_unfinished_writes(home: Path) -> None:
         f"*/.{folders.RECORD_FILE}.*",
         f"*/.{JOURNAL_FILE}.*",
         f"*/.{patches.REPORT_FILE}.*",
+        f"*/.{folders.RECIPE_FILE}.*",
     ):
         for path in home.glob(place):
             path.unlink(missing_ok=True)
 
 
+def _unfinished(home: Path) -> list[Path]:
+    return [
+        path
+        for path in home.iterdir()
+        if path.is_dir() and not (path / folders.RECORD_FILE).exists()
+    ]
+
+
 def _remove_unfinished(home: Path) -> None:
     """Remove folders that an earlier choice of interpreter left without `runtime.json`."""
-    for path in home.iterdir():
-        if path.is_dir() and not (path / folders.RECORD_FILE).exists():
-            shutil.rmtree(path, ignore_errors=True)
+    for path in _unfinished(home):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove(path: Path) -> None:

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -25,13 +25,14 @@ from studio.host.paths import Paths
 MIRROR = "WEIR_PYTHON_MIRROR"
 _PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
 _HOST_BUILD = "host "
+_ARCHIVE_BUILD = "cpython-"
 _TRIPLE_END = "-install_only"
 _PROBE_TIMEOUT_S = 30.0
 _NEEDED = frozenset(("ssl", "sqlite3", "pyexpat", "ctypes", "zlib", "venv"))
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """The interpreter to use; exactly one of `archive` and `executable` is set."""
+    """The interpreter to use; one of `archive` and `executable` is set, or it is in the store."""
 
     build: str
     """Equal for equal builds on any machine."""
@@ -60,13 +61,21 @@ def host_platform() -> str:
     return f"{platform.system()}-{platform.machine()}".lower()
 
 
-async def choose(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> Chosen:
-    """Return the interpreter, fetched if need be.
+async def choose(
+    recipe: RuntimeRecipe,
+    paths: Paths,
+    meter: Meter,
+    *,
+    is_stocked: Callable[[str], bool] | None = None,
+) -> Chosen:
+    """Return the interpreter, fetched if need be: not when `is_stocked` says it has its build.
 
     Raises: NetworkFailure (`interpreter-unreachable`), Damaged (`download-hash`), HostLacks.
     """
-    archive = next((a for a in recipe.interpreter.archives if a.platform == host_platform()), None)
+    archive = _archive_here(recipe)
     failure: NetworkFailure | None = None
+    if archive is not None and is_stocked is not None and is_stocked(_archive_build(archive)):
+        return _chosen(archive, None)
     if archive is not None:
         try:
             return await _from_archive(archive, paths, meter)
@@ -181,19 +190,38 @@ async def _from_archive(archive: Archive, paths: Paths, meter: Meter) -> Chosen:
         except NetworkFailure as error:
             failure = failure or error
             continue
-        return Chosen(
-            build=_archive_build(archive),
-            words=f"CPython {archive.version}, build {archive.release} of python-build-standalone",
-            archive=target,
-        )
+        return _chosen(archive, target)
     assert failure is not None
     raise failure
+
+
+def _chosen(archive: Archive, file: Path | None) -> Chosen:
+    return Chosen(
+        build=_archive_build(archive),
+        words=f"CPython {archive.version}, build {archive.release} of python-build-standalone",
+        archive=file,
+    )
+
+
+def archive_build(recipe: RuntimeRecipe) -> str | None:
+    """Return the build of the recipe's own interpreter for this machine, or None."""
+    archive = _archive_here(recipe)
+    return _archive_build(archive) if archive is not None else None
+
+
+def is_of_host(build: str) -> bool:
+    """Tell whether a build is an interpreter of the machine and came out of no archive."""
+    return not build.startswith(_ARCHIVE_BUILD)
+
+
+def _archive_here(recipe: RuntimeRecipe) -> Archive | None:
+    return next((a for a in recipe.interpreter.archives if a.platform == host_platform()), None)
 
 
 def _archive_build(archive: Archive) -> str:
     name = _file_name(archive)
     triple = name.partition("+")[2].partition("-")[2].partition(_TRIPLE_END)[0]
-    return f"cpython-{archive.version}+{archive.release}-{triple}"
+    return f"{_ARCHIVE_BUILD}{archive.version}+{archive.release}-{triple}"
 
 
 def addresses(archive: Archive, environ: Mapping[str, str] = os.environ) -> list[str]:

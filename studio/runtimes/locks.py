@@ -1,9 +1,13 @@
 """Reading a lock: which distributions it pins, and the part of it that pins some of them."""
 
 import re
-from collections.abc import Collection, Iterable
+import urllib.parse
+from collections.abc import Collection, Iterable, Iterator
 
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)")
+_WHEEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*) @ \S*/([^/\s]+)\.whl\b")
+"""A wheel by its address: its file name is `<name>-<version>-<tags>.whl`."""
+_HASH = re.compile(r"--hash=(\S+)")
 
 
 def plain(pin: str) -> str:
@@ -19,18 +23,52 @@ def named(owners: Iterable[str]) -> set[str]:
 
 def pins(lock: str) -> set[str]:
     """Return every `name==version` that a lock pins, in plain form."""
-    return {plain(found[0]) for line in lock.splitlines() if (found := _PIN.match(line))}
+    return {pin for pin, _lines in _requirements(lock)}
+
+
+def exact(lock: str) -> dict[str, str]:
+    """Return every `name==version` that a lock pins, as it writes them, by their plain form."""
+    found = {}
+    for pin, lines in _requirements(lock):
+        written = _PIN.match(lines[0])
+        found[pin] = written[0] if written else pin
+    return found
+
+
+def hashes(lock: str) -> dict[str, tuple[str, ...]]:
+    """Return the hashes that a lock allows for each pin, sorted, by the pin in plain form."""
+    return {
+        pin: tuple(sorted(set(_HASH.findall("\n".join(lines)))))
+        for pin, lines in _requirements(lock)
+    }
 
 
 def part(lock: str, wanted: Collection[str]) -> str:
     """Return the lines of a lock, hashes included, that pin the distributions in `wanted`."""
-    lines: list[str] = []
-    is_wanted = False
-    for line in lock.splitlines():
-        if found := _PIN.match(line):
-            is_wanted = plain(found[0]) in wanted
-        elif not line.startswith((" ", "\t")):
-            is_wanted = False
-        if is_wanted:
-            lines.append(line)
+    lines = [line for pin, some in _requirements(lock) if pin in wanted for line in some]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _requirements(lock: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each pin in plain form with its lines; comments belong to none."""
+    pin: str | None = None
+    lines: list[str] = []
+    for line in lock.splitlines():
+        is_continued = line.startswith((" ", "\t"))
+        if pin is not None and is_continued:
+            lines.append(line)
+            continue
+        if pin is not None:
+            yield pin, lines
+        pin, lines = _pin(line), [line]
+    if pin is not None:
+        yield pin, lines
+
+
+def _pin(line: str) -> str | None:
+    if found := _PIN.match(line):
+        return plain(found[0])
+    if found := _WHEEL.match(line):
+        parts = urllib.parse.unquote(found[2]).split("-")
+        return plain(f"{found[1]}=={parts[1]}") if len(parts) > 1 else None
+    return None

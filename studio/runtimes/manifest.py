@@ -84,8 +84,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     lock: bytes | None = None
 
 
-def write(path: Path, manifest: Manifest) -> None:
+def write(path: Path, manifest: Manifest, *, is_durable: bool = True) -> None:
     """Write a manifest so that a reader sees the old one or the new one.
+
+    `is_durable` is as for `write_atomic`: what a power cut leaves is told from a whole one.
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
@@ -109,7 +111,8 @@ def write(path: Path, manifest: Manifest) -> None:
     )
     head = msgspec.msgpack.encode(header)
     length = len(head).to_bytes(_LENGTH_BYTES, "big")
-    write_atomic(path, b"".join([_MAGIC, length, hashlib.sha256(head).digest(), head, *packed]))
+    whole = b"".join([_MAGIC, length, hashlib.sha256(head).digest(), head, *packed])
+    write_atomic(path, whole, is_durable=is_durable)
 
 
 class Reader:
@@ -135,6 +138,13 @@ class Reader:
                 raise _damaged(self._path) from error
         return tuple(found)
 
+    def lock(self) -> bytes | None:
+        """Return the lock that was installed, or None when it is not kept.
+
+        Raises: as `entries`.
+        """
+        return self._unpack(self.header.lock) if self.header.lock is not None else None
+
     def whole(self) -> Manifest:
         """Return everything.
 
@@ -146,7 +156,7 @@ class Reader:
             root=header.root,
             owners=header.owners,
             entries=self.entries(),
-            lock=self._unpack(header.lock) if header.lock is not None else None,
+            lock=self.lock(),
         )
 
     def _read_header(self) -> tuple[Header, int]:

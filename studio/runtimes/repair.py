@@ -38,6 +38,7 @@ from studio.runtimes.repair_sources import (
     make_room,
     write_placed,
 )
+from studio.runtimes.store import Store
 from studio.runtimes.verify import Examination, Finding
 
 _DAMAGED = (DifferenceKind.MISSING, DifferenceKind.CHANGED, DifferenceKind.SUSPECT)
@@ -83,24 +84,24 @@ async def repair(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Repaire
 async def ensure_whole(
     recipe: RuntimeRecipe, paths: Paths, report: Report
 ) -> InstalledRuntime | None:
-    """Return the installation of `recipe` after a look at a sample of it, repaired if need be.
+    """Return the installation in use after a look at a sample of it, repaired if need be.
 
-    None when it is not installed. For every start: some 10 ms when all is well.
+    None when there is none. A recipe that has changed since changes nothing: what is installed
+    goes on until a person says otherwise. For every start: some 10 ms when all is well.
     Raises: as `repair`.
     """
-    found = folders.installed(paths, recipe)
-    if found is None:
-        there = folders.current(paths, recipe.name)
-        if there is None or not folders.is_wanted(paths, recipe, there):
-            return None
-        # All that it lacks is an interpreter that runs: taken away, or linked to one that is gone.
-    else:
+    if folders.current(paths, recipe.name) is None:
+        return None
+    found = folders.in_use(paths, recipe.name)
+    # Without one, all that it lacks is an interpreter that runs: taken away, or linked to one that
+    # is gone.
+    if found is not None:
         verdict = await verify.verify(paths, found, full=False, report=report)
         was_cut_off = (folders.folder_of(paths, found) / REPAIR_FOLDER).exists()
         if verdict.is_whole and not was_cut_off:
             return found
     await repair(recipe, paths, report)
-    return folders.installed(paths, recipe)
+    return folders.in_use(paths, recipe.name)
 
 
 async def _repair_locked(
@@ -121,10 +122,12 @@ async def _repair_locked(
             return None
         if manifest is None:
             return None
-        sources = Sources(recipe, paths, record, manifest, meter)
-        await sources.begin()
-        done = await _Repair(root, record, manifest, sources, meter).run()
-        await sources.clear()
+        store = Store(paths)
+        with store.used() as is_ours:
+            sources = Sources(recipe, paths, record, manifest, meter, store if is_ours else None)
+            await sources.begin()
+            done = await _Repair(root, record, manifest, sources, meter).run()
+            await sources.clear()
         return done
 
 

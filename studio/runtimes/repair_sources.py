@@ -15,14 +15,23 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
-from studio.host import archive, uv
+from studio.host import archive, pip_config, uv
 from studio.host.files import write_atomic
 from studio.host.hashing import hash_file
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import interpreter, libraries, locks, patches, relocate, survey, verify
+from studio.runtimes import (
+    interpreter,
+    libraries,
+    locks,
+    patches,
+    relocate,
+    survey,
+    verify,
+    wheels,
+)
 from studio.runtimes.manifest import (
     EXECUTABLE,
     LINK,
@@ -34,6 +43,8 @@ from studio.runtimes.manifest import (
     Manifest,
 )
 from studio.runtimes.packages import extra_indexes, write_alias
+from studio.runtimes.store import Store, interpreter_key, package_keys
+from studio.runtimes.store_take import take
 
 REPAIR_FOLDER = "repair"
 
@@ -48,12 +59,15 @@ class Sources:
         record: InstalledRuntime,
         manifest: Manifest,
         meter: Meter,
+        store: Store | None,
     ) -> None:
+        """`store` is None while it is being cleaned up."""
         self._recipe = recipe
         self._paths = paths
         self._record = record
         self._manifest = manifest
         self._meter = meter
+        self._store = store
         self._root = folders.folder_of(paths, record)
         self._staging = self._root / REPAIR_FOLDER
         self._cache = paths.cache / "uv"
@@ -77,6 +91,8 @@ class Sources:
         """
         done = {e.path: e for e in entries if e.has(LINK) and self._relink(e)}
         left = [entry for entry in entries if entry.path not in done]
+        done |= await self._interpreter_from_store(left)
+        left = [entry for entry in entries if entry.path not in done]
         if not left:
             return done
         chosen = await interpreter.same(
@@ -93,6 +109,17 @@ class Sources:
             stage.mkdir(parents=True)
             await uv.make_venv(chosen.executable, stage / "python", cache=self._cache)
         return done | self._take(left, stage, made_for=stage)
+
+    async def _interpreter_from_store(self, entries: Sequence[Entry]) -> dict[str, Entry]:
+        """Restore files of an interpreter that came out of an archive; no archive is fetched."""
+        build = self._record.interpreter_build
+        if not entries or self._store is None or interpreter.is_of_host(build):
+            return {}
+        stage = self._staging / "stored"
+        keys = {build: interpreter_key(build)}
+        await in_thread(functools.partial(take, self._store, stage, keys, made_for=self._root))
+        work = functools.partial(self._take, entries, stage, made_for=self._root)
+        return await in_thread(work)
 
     async def of_system(self, entries: Sequence[Entry]) -> dict[str, Entry]:
         """Restore shared libraries of the system; return those that load now.
@@ -152,9 +179,14 @@ class Sources:
 
     async def _install(self, owners: Collection[str], stage: Path) -> None:
         self._meter.begin(f"Unpacking {', '.join(sorted(owners)[:3])}")
-        requirements = stage / "requirements.txt"
+        self.unpacked |= set(owners)
         lock = (self._manifest.lock or b"").decode("utf-8", "replace")
-        write_atomic(requirements, locks.part(lock, owners).encode())
+        owners = set(owners) - await self._from_store(owners, lock, stage)
+        if not owners:
+            return
+        requirements = stage / "requirements.txt"
+        some = wheels.localised(locks.part(lock, owners), pip_config.read_sources().folders)
+        write_atomic(requirements, some.encode())
         request = uv.PackageRequest(
             python=self._root / self._record.python,
             requirements=requirements,
@@ -165,7 +197,25 @@ class Sources:
             what=f"The packages of {self._recipe.title} that are damaged",
         )
         await uv.install(request, on_line=self._meter.note)
-        self.unpacked |= set(owners)
+
+    async def _from_store(self, owners: Collection[str], lock: str, stage: Path) -> frozenset[str]:
+        """Lay out what the store has whole; what it has not is not to come from the cache either.
+
+        A file that was changed in place is the same file in runtime, store and cache.
+        """
+        if self._store is None:
+            return frozenset()
+        keys = {
+            pin: key
+            for pin, key in package_keys(lock, self._recipe.interpreter.series).items()
+            if pin in owners
+        }
+        work = functools.partial(take, self._store, stage, keys, made_for=self._root)
+        taken = await in_thread(work)
+        if taken.damaged:
+            names = sorted({pin.partition("==")[0] for pin in taken.damaged})
+            await uv.forget(names, cache=self._cache)
+        return taken.pins
 
     def _add_patched(self, owners: set[str]) -> bool:
         """Add what the same patches change: a series is applied to all of its files or to none."""

@@ -11,6 +11,7 @@ import hashlib
 import os
 import posixpath
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from studio.host.hashing import Hashed, Wanted, hash_files
 from studio.host.paths import Paths
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
-from studio.runtimes import relocate
+from studio.runtimes import relocate, wheels
 from studio.runtimes.manifest import (
     BYTECODE,
     EXECUTABLE,
@@ -34,6 +35,7 @@ from studio.runtimes.manifest import (
     Entry,
     Manifest,
 )
+from studio.runtimes.store import Read
 
 TREE = "python"
 LIBRARIES = "lib"
@@ -52,6 +54,15 @@ class Seen(NamedTuple):
 
     size: int
     link: str | None
+    inode: int = 0
+    mtime_ns: int = 0
+
+
+class Distribution(NamedTuple):
+    """An installed distribution, `name==version`, and each file it lists with its sha256."""
+
+    owner: str
+    files: list[tuple[str, bytes | None]]
 
 
 class Owned(NamedTuple):
@@ -64,26 +75,37 @@ class Owned(NamedTuple):
 UNOWNED = Owned()
 
 
-def write_manifest(paths: Paths, recipe: RuntimeRecipe, identity: str) -> None:
+def write_manifest(
+    paths: Paths, recipe: RuntimeRecipe, identity: str, known: Mapping[str, Read] | None = None
+) -> None:
     """List every file of a finished runtime folder; the last step before `runtime.json`.
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
     root = folders.runtime_folder(paths, recipe.name, identity)
     lock = folders.lock_file(paths, recipe)
-    listed = survey(root, identity)
+    listed = survey(root, identity, known)
     if lock is not None:
-        listed = msgspec.structs.replace(listed, lock=lock.read_bytes())
+        listed = msgspec.structs.replace(listed, lock=wheels.whole_lock(recipe, lock).encode())
     manifests.write(root / manifests.MANIFEST_FILE, listed)
 
 
-def survey(root: Path, identity: str) -> Manifest:
-    """Return the manifest of the runtime folder `root` as it is now; reads every file."""
+def survey(root: Path, identity: str, known: Mapping[str, Read] | None = None) -> Manifest:
+    """Return the manifest of the runtime folder `root` as it is now.
+
+    Reads every file but those in `known` that are still the same file.
+    """
+    known = known or {}
     seen = {path: found for path, found in walk(root).items() if _is_text(path)}
     owners, owned = ownership(root, seen)
-    files = [path for path, found in seen.items() if found.link is None]
+    hashed: dict[str, Hashed | None] = {
+        path: known[path].hashed
+        for path, found in seen.items()
+        if _is_known(known.get(path), found)
+    }
+    files = [path for path, found in seen.items() if found.link is None and path not in hashed]
     wanted = [Wanted(f"{root}/{path}", seen[path].size) for path in files]
-    hashed = dict(zip(files, hash_files(wanted), strict=True))
+    hashed |= zip(files, hash_files(wanted), strict=True)
     entries: list[Entry] = []
     for path, found in seen.items():
         owner = owned.get(path, UNOWNED)
@@ -138,32 +160,54 @@ def walk(root: Path, *, with_sizes: bool = True) -> dict[str, Seen]:
                 elif item.is_dir():
                     left.append(path)
                 else:
-                    size = item.stat(follow_symlinks=False).st_size if with_sizes else 0
-                    seen[path] = Seen(size, None)
+                    seen[path] = _seen(item) if with_sizes else Seen(0, None)
     return seen
+
+
+def _seen(item: "os.DirEntry[str]") -> Seen:
+    found = item.stat(follow_symlinks=False)
+    return Seen(found.st_size, None, found.st_ino, found.st_mtime_ns)
 
 
 def ownership(root: Path, seen: dict[str, Seen]) -> tuple[list[str], dict[str, Owned]]:
     """Return the distributions in `root`, and for each of their files what they say of it."""
     owners: list[str] = []
     owned: dict[str, Owned] = {}
+    for found in distributions(root, seen):
+        owners.append(found.owner)
+        for path, digest in found.files:
+            if path in seen:
+                owned[path] = Owned(len(owners), digest)
+    return owners, owned
+
+
+def distributions(root: Path, seen: Iterable[str]) -> Iterator[Distribution]:
+    """Yield the installed distributions with what their lists name, there or not."""
     for record in sorted(filter(_RECORD.fullmatch, seen)):
         named = _RECORD.fullmatch(record)
         assert named is not None
-        site = named[1]
-        owners.append(f"{named[2]}=={named[3]}")
         with (root / record).open(encoding="utf-8", errors="replace", newline="") as file:
-            for row in csv.reader(file):
-                path = posixpath.normpath(f"{site}/{row[0]}") if row else ""
-                if path in seen:
-                    digest = _recorded(row[1]) if len(row) > 1 else None
-                    owned[path] = Owned(len(owners), digest)
-    return owners, owned
+            files = [
+                (
+                    posixpath.normpath(f"{named[1]}/{row[0]}"),
+                    _recorded(row[1]) if len(row) > 1 else None,
+                )
+                for row in csv.reader(file)
+                if row
+            ]
+        yield Distribution(f"{named[2]}=={named[3]}", files)
 
 
 def is_note(path: str) -> bool:
     """Tell whether a file is uv's own note, whose content does not matter."""
     return _NOTES.fullmatch(path) is not None
+
+
+def _is_known(read: Read | None, found: Seen) -> bool:
+    if read is None or found.link is not None:
+        return False
+    now = (found.inode, found.size, found.mtime_ns)
+    return now == (read.inode, read.hashed.size, read.hashed.mtime_ns)
 
 
 def _recorded(text: str) -> bytes | None:

@@ -6,12 +6,13 @@ forward is one too; a runtime that a person went back to is not replaced by a ne
 
 import contextlib
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from studio.domain.errors import Busy, Damaged, NotFound
+import msgspec
+
+from studio.domain.errors import Busy, Damaged, NotFound, StudioError
 from studio.domain.integrity import Collected, Removal
 from studio.domain.manifests import InstalledRuntime
 from studio.host import uv_cache
@@ -20,13 +21,23 @@ from studio.host.files import exclusive
 from studio.host.paths import Paths
 from studio.host.processes import marked
 from studio.runtimes import folder as folders
-from studio.runtimes import history, locks
+from studio.runtimes import history, litter, locks
 from studio.runtimes import manifest as manifests
-from studio.runtimes.catalog import Catalog
+from studio.runtimes.store import Store, interpreter_key, package_keys
+from studio.runtimes.store_clear import Unused, unused
 
 INSTALL_LOCK = "install.lock"
-_DOOMED = ".removing-"
-"""Prefix of a folder that is being removed: renamed first, so that no half of it passes for one."""
+_LITTER = "a meeting place of an engine that was killed"
+
+
+class _Python(msgspec.Struct, frozen=True):
+    series: str
+
+
+class _MadeBy(msgspec.Struct, frozen=True):
+    """Of the recipe of an installation, which may be of another version of the Studio."""
+
+    interpreter: _Python
 
 
 def kept(paths: Paths, name: str) -> list[InstalledRuntime]:
@@ -60,21 +71,35 @@ def collect(paths: Paths, *, dry_run: bool) -> Collected:
     """Remove what nothing uses, and say how much disk that frees.
 
     That is: installations other than the present one, the one before it and those ahead of it;
-    folders of installations that were given up; packages in the cache that only the removed
-    installations used. Nothing of a runtime that is being installed, or from which an engine runs.
+    folders of installations that were given up; packages in the store that no installation uses,
+    and those in uv's cache that only the removed ones used; what killed engines left. Nothing of a
+    runtime that is being installed, or from which an engine runs.
     """
-    removals: list[tuple[Path, Removal]] = []
+    removals: list[Unused] = []
+    notes: list[str] = []
+    store = Store(paths)
     with contextlib.ExitStack() as held:
         for home in sorted(path for path in paths.runtimes.glob("*") if path.is_dir()):
             if held.enter_context(exclusive(home / INSTALL_LOCK)):
                 removals += _unused(paths, home)
-        removals += _unused_packages(paths, [place for place, _removal in removals])
-        freed = freed_bytes([place for place, _removal in removals])
+            else:
+                notes.append(f"{home.name} is being installed or repaired: left alone.")
+        removed = [unused.path for unused in removals]
+        if held.enter_context(store.alone()):
+            removals += _unused_in_store(paths, store, removed, notes)
+        else:
+            notes.append("The store is in use by an installation: left alone. Run it again later.")
+        removals += _unused_packages(paths, removed)
+        removals += [Unused((path,), path, _LITTER) for path in litter.left(paths)]
+        freed = freed_bytes([place for unused in removals for place in unused.places])
         if not dry_run:
-            for place, _removal in removals:
-                _remove(place)
+            for place in (place for unused in removals for place in unused.places):
+                folders.remove(place)
     return Collected(
-        removals=tuple(removal for _place, removal in removals), bytes=freed, is_dry_run=dry_run
+        removals=tuple(Removal(path=str(one.path), what=one.what) for one in removals),
+        bytes=freed,
+        is_dry_run=dry_run,
+        notes=tuple(notes),
     )
 
 
@@ -141,7 +166,7 @@ def _finished(home: Path) -> Iterator[tuple[Path, InstalledRuntime]]:
             yield place, record
 
 
-def _unused(paths: Paths, home: Path) -> Iterator[tuple[Path, Removal]]:
+def _unused(paths: Paths, home: Path) -> Iterator[Unused]:
     finished = dict(_finished(home))
     known, now = history.read(home), history.current(home)
     used = set(known[max(0, known.index(now) - 1) :]) if now is not None else set()
@@ -154,7 +179,39 @@ def _unused(paths: Paths, home: Path) -> Iterator[tuple[Path, Removal]]:
             what = f"{home.name}: an installation that was not finished"
         else:
             what = f"{home.name}: older than the one before the present one"
-        yield place, Removal(path=str(place), what=what)
+        yield Unused((place,), place, what)
+
+
+def _unused_in_store(
+    paths: Paths, store: Store, removed: Sequence[Path], notes: list[str]
+) -> list[Unused]:
+    used = set[str]()
+    for home in (path for path in paths.runtimes.glob("*") if path.is_dir()):
+        for place, record in _finished(home):
+            if place in removed:
+                continue
+            try:
+                used |= _keys(place, record)
+            except StudioError as error:  # what it is made of is not known, so all of it stays
+                notes.append(f"The store was left alone: {error.message}")
+                return []
+    return unused(store, used)
+
+
+def _keys(place: Path, record: InstalledRuntime) -> set[str]:
+    """Return the store's names of what an installation is made of.
+
+    Raises: Damaged (`manifest-damaged`, `document-damaged`), HostLacks (`not-readable`).
+    """
+    keys = {interpreter_key(record.interpreter_build)}
+    recipe = read_json(place / folders.RECIPE_FILE, _MadeBy)
+    with manifests.opened(place) as reader:
+        if reader is not None and recipe is not None:
+            lock = reader.lock() or b""
+            keys |= set(
+                package_keys(lock.decode("utf-8", "replace"), recipe.interpreter.series).values()
+            )
+    return keys
 
 
 def _runs_from(paths: Paths, place: Path) -> bool:
@@ -166,7 +223,7 @@ def _runs_from(paths: Paths, place: Path) -> bool:
     return False
 
 
-def _unused_packages(paths: Paths, removed: Sequence[Path]) -> Iterator[tuple[Path, Removal]]:
+def _unused_packages(paths: Paths, removed: Sequence[Path]) -> Iterator[Unused]:
     """Return the cache's copies of what only the removed installations were made of."""
     gone = set[str]()
     for place in removed:
@@ -177,12 +234,10 @@ def _unused_packages(paths: Paths, removed: Sequence[Path]) -> Iterator[tuple[Pa
         for place, _record in _finished(home):
             if place not in removed:
                 gone -= _pins(place)
-    for recipe in Catalog(paths).recipes():
-        lock = folders.lock_file(paths, recipe)
-        if lock is not None and lock.is_file():
-            gone -= locks.pins(lock.read_text("utf-8"))
+    for lock in (paths.catalogue / "runtimes").glob("*/*.lock"):
+        gone -= locks.pins(lock.read_text("utf-8", "replace"))
     for place, pin in uv_cache.unpacked(paths.cache / "uv", gone):
-        yield place, Removal(path=str(place), what=f"{pin} in the package cache: nothing uses it")
+        yield Unused((place,), place, f"{pin} in the package cache: nothing uses it")
 
 
 def _pins(place: Path) -> set[str]:
@@ -191,16 +246,6 @@ def _pins(place: Path) -> set[str]:
             return set(locks.named(reader.header.owners)) if reader is not None else set()
     except Damaged:
         return set()
-
-
-def _remove(place: Path) -> None:
-    if place.is_symlink() or not place.is_dir():
-        place.unlink(missing_ok=True)
-        return
-    doomed = place.with_name(f"{_DOOMED}{place.name}")
-    if not place.name.startswith(_DOOMED):
-        place.rename(doomed)
-    shutil.rmtree(doomed if doomed.exists() else place, ignore_errors=True)
 
 
 def _stats(place: Path) -> Iterator[os.stat_result]:

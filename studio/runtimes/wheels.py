@@ -1,5 +1,7 @@
 """Wheels that an upstream project publishes itself: how uv is told, how they count in the id."""
 
+import re
+import urllib.parse
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from studio.host import pip_config
 from studio.host.files import write_atomic
 
 REQUIREMENTS_FILE = "requirements.lock"
+_ADDRESS = re.compile(r"(\S+) @ \S*/([^/\s]+-[^/\s]+\.whl)(\s.*)?$")
 
 
 def requirement_lines(recipe: RuntimeRecipe, folders: Iterable[Path] = ()) -> tuple[str, ...]:
@@ -20,6 +23,33 @@ def requirement_lines(recipe: RuntimeRecipe, folders: Iterable[Path] = ()) -> tu
     wheels = recipe.packages.wheels if recipe.packages is not None else ()
     here = tuple(folders)
     return tuple(_line(wheel, here) for wheel in wheels)
+
+
+def whole_lock(recipe: RuntimeRecipe, lock: Path) -> str:
+    """Return everything that is installed, with its hashes: the lock, and the recipe's own wheels.
+
+    It holds the wheels by their address, and so is the same on every machine. A wheel whose hash
+    nobody has supplied yet is left out: it cannot be installed.
+    """
+    wheels = recipe.packages.wheels if recipe.packages is not None else ()
+    lines = [_line(wheel, ()) for wheel in wheels if wheel.sha256 is not None]
+    return "\n".join([lock.read_text("utf-8").rstrip("\n"), *lines, ""])
+
+
+def localised(requirements: str, folders: Iterable[Path]) -> str:
+    """Return requirements with those wheels asked for by version that lie in a folder here."""
+    here = tuple(folders)
+    return "".join(f"{_localised(line, here)}\n" for line in requirements.splitlines())
+
+
+def _localised(line: str, folders: tuple[Path, ...]) -> str:
+    found = _ADDRESS.match(line)
+    if found is None:
+        return line
+    file = urllib.parse.unquote(found[2])
+    if not any((folder / file).is_file() for folder in folders):
+        return line
+    return f"{found[1]}=={file.split('-')[1]}{found[3]}"
 
 
 def _line(wheel: PackageWheel, folders: tuple[Path, ...]) -> str:

@@ -88,7 +88,7 @@ def assert_whole(stand_in: StandIn) -> None:
     assert ask(stand_in, code) == "1.0+cpu"
     inside = folder.folder_of(stand_in.paths, record)
     assert {path.name for path in inside.iterdir()} == {
-        *("python", "journal.json", "patches.json", "manifest", "runtime.json")
+        *("python", "journal.json", "patches.json", "manifest", "recipe.json", "runtime.json")
     }
     beside = {path.name for path in inside.parent.iterdir()}
     assert beside == {"install.lock", "current", "history", inside.name}

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import random
 import shutil
@@ -21,7 +22,7 @@ from studio.runtimes.install import install
 from studio.runtimes.repair import ensure_whole, repair
 from studio.runtimes.verify import verify
 from tests.fakes import waiting
-from tests.fakes.wheels import make_wheel
+from tests.fakes.wheels import make_wheel, wheel_sha256
 from tests.runtimes import damage, standin
 from tests.runtimes.damage import SITE
 from tests.runtimes.standin import StandIn
@@ -89,7 +90,7 @@ def assert_whole(stand_in: StandIn) -> None:
     code = "import weirtiny, weirother, weirtiny.part7 as p, weirtiny.added as a; print(p.X, a.Z)"
     assert run(root / folder.PYTHON, "-I", "-c", code) == "70 3"
     assert run(root / damage.SCRIPT) == "said"
-    names = {"python", "journal.json", "patches.json", "manifest", "runtime.json"}
+    names = {"python", "journal.json", "patches.json", "manifest", "recipe.json", "runtime.json"}
     assert {path.name for path in root.iterdir()} == names
 
 
@@ -268,6 +269,7 @@ def test_without_cache_and_network_it_says_what_to_bring(
     """And with the wheels that the hint names, it goes on where it was."""
     root = installed(stand_in)
     shutil.rmtree(stand_in.paths.cache)
+    shutil.rmtree(stand_in.paths.store)
     damage.DAMAGES["package removed"](root)
     monkeypatch.delenv("PIP_FIND_LINKS")
 
@@ -280,11 +282,71 @@ def test_without_cache_and_network_it_says_what_to_bring(
     assert_whole(stand_in)
 
 
+@pytest.mark.parametrize("name", ["package removed", "patched file undone", "metadata removed"])
+def test_the_store_gives_back_what_no_network_can(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """An emptied cache and a dead line must not keep a runtime broken; patches are applied anew."""
+    root = installed(stand_in)
+    shutil.rmtree(stand_in.paths.cache)
+    damage.DAMAGES[name](root)
+    monkeypatch.delenv("PIP_FIND_LINKS")
+
+    repaired(stand_in)
+
+    assert_whole(stand_in)
+
+
+def test_a_blob_that_was_changed_in_place_is_fetched_anew(
+    stand_in: StandIn, tmp_path: Path
+) -> None:
+    """It is one file in runtime, store and cache: only the network has a good one."""
+    root = installed(stand_in)
+    damage.DAMAGES["edited in place"](root)
+    damage.DAMAGES["truncated"](root)
+
+    assert repaired(stand_in).packages
+
+    assert_whole(stand_in)
+    stored = [path for path in stand_in.paths.store.rglob("blobs/*/*") if path.is_file()]
+    assert all(
+        hashlib.sha256(path.read_bytes()).hexdigest() == path.name.partition(".")[0]
+        for path in stored
+    )
+
+
+def test_wheels_beside_the_lock_are_repaired_too(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stand in no lock; the list of files keeps their addresses and hashes."""
+    folder_of_wheels = stand_in.wheels.parent / "own"
+    line = make_wheel(folder_of_wheels, "weirown", {"weirown/__init__.py": b"OWN = 1\n"})
+    url = (folder_of_wheels / "weirown-1.0-py3-none-any.whl").as_uri()
+    stand_in.edit(
+        "[[packages.aliases]]",
+        f'[[packages.wheels]]\nname = "weirown"\nversion = "1.0"\nurl = "{url}"\n'
+        f'sha256 = "{wheel_sha256(line)}"\n[[packages.aliases]]',
+    )
+    root = installed(stand_in)
+    shutil.rmtree(root / SITE / "weirown")
+    repaired(stand_in)
+    assert_whole(stand_in)
+
+    shutil.rmtree(stand_in.paths.cache)
+    shutil.rmtree(stand_in.paths.store)
+    shutil.rmtree(root / SITE / "weirown")
+    assert repaired(stand_in).packages == ("weirown==1.0",)
+
+    assert_whole(stand_in)
+    assert (root / SITE / "weirown" / "__init__.py").read_bytes() == b"OWN = 1\n"
+
+
 def test_a_cache_that_was_damaged_before_the_installation_is_noticed(stand_in: StandIn) -> None:
     """uv trusts its cache; the package's own list of digests does not agree with it."""
     first = installed(stand_in)
     with (first / SITE / "weirother" / "__init__.py").open("r+b") as file:
         file.write(b"Z")
+    shutil.rmtree(stand_in.paths.store)  # it would have seen it, and had it fetched anew
     line = make_wheel(stand_in.wheels, "weirmore", {"weirmore/__init__.py": b""})
     lock = stand_in.recipe_file.parent / "requirements.lock"
     lock.write_text(lock.read_text() + line + "\n")

@@ -1,0 +1,108 @@
+"""Lets a vLLM show that it works here: run by a finished runtime, before it is used.
+
+    python -I canary_vllm.py '{"version": "0.32.0", "extension": "vllm._C", "is_full": true}'
+
+Quick: the engine is of its version, its compiled operators load, and one of them computes what
+plain torch computes. Full: the engine boots with all its processes on a model of some ten thousand
+random numbers and continues a prompt, twice the same. It prints `WEIR-CANARY` and the findings.
+"""
+
+import importlib
+import json
+import pathlib
+import sys
+import time
+
+PROMPT = [1, 5, 9, 33]
+TOKENS = 4
+FAULTS = (
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What an engine that does not work raises; anything else ends the script, with its traceback."""
+MODEL = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "vocab_size": 256,
+    "max_position_embeddings": 128,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+    "torch_dtype": "float32",
+    "hidden_act": "silu",
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "tie_word_embeddings": True,
+}
+
+
+def version(asked):
+    """The package is the version that the recipe names."""
+    found = importlib.import_module("vllm.version").__version__
+    return found.split("+")[0] == asked["version"], found
+
+
+def operators(asked):
+    """The compiled operators load, and one computes right."""
+    import torch
+
+    importlib.import_module(asked["extension"])
+    device = asked.get("device", "cpu")
+    given = torch.linspace(-4, 4, 2 * 64, dtype=torch.float32, device=device).reshape(1, 128)
+    out = torch.empty(1, 64, dtype=torch.float32, device=device)
+    torch.ops._C.silu_and_mul(out, given)
+    wanted = torch.nn.functional.silu(given[:, :64]) * given[:, 64:]
+    error = (out - wanted).abs().max().item()
+    return error < 1e-4, f"silu_and_mul is off by {error:.1e}"
+
+
+def boot(asked):
+    """The engine boots and continues a prompt."""
+    from vllm import LLM, SamplingParams
+
+    folder = pathlib.Path(asked["folder"]) / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(MODEL))
+    engine = LLM(
+        model=str(folder),
+        load_format="dummy",
+        skip_tokenizer_init=True,
+        enforce_eager=True,
+        max_model_len=64,
+        max_num_seqs=2,
+        kv_cache_memory_bytes=1 << 24,
+        dtype="float32",
+        disable_log_stats=True,
+    )
+    settings = SamplingParams(max_tokens=TOKENS, temperature=0, detokenize=False, ignore_eos=True)
+    prompts = [{"prompt_token_ids": PROMPT}, {"prompt_token_ids": PROMPT}]
+    said = [list(one.outputs[0].token_ids) for one in engine.generate(prompts, settings)]
+    is_well = len(said[0]) == TOKENS and said[0] == said[1]
+    return is_well and all(0 <= token < 256 for token in said[0]), f"it said {said}"
+
+
+def main():
+    """Try what the first argument asks for, and print what came of it."""
+    asked = json.loads(sys.argv[1])
+    findings = []
+    for check in (version, operators, *((boot,) if asked["is_full"] else ())):
+        began = time.monotonic()
+        try:
+            is_well, said = check(asked)
+        except FAULTS as error:
+            is_well, said = False, f"{type(error).__name__}: {error}"
+        seconds = round(time.monotonic() - began, 2)
+        finding = {"name": check.__name__, "is_well": is_well, "said": said, "seconds": seconds}
+        findings.append(finding)
+        if not is_well:
+            break
+    print("WEIR-CANARY " + json.dumps(findings), flush=True)
+
+
+if __name__ == "__main__":
+    main()

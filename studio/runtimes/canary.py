@@ -1,0 +1,130 @@
+"""The check by which a new runtime proves on this machine that it can do its work.
+
+The recipe names a script and what it is told. A first installation has nothing to lose and boots
+right after: it does the quick part. An update does all of it before it takes the place of what
+works. The script prints a line that begins with `WEIR-CANARY` and holds its findings as JSON.
+"""
+
+import json
+import secrets
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.errors import Damaged
+from studio.domain.manifests import RuntimeRecipe
+from studio.host import tools
+from studio.host.files import from_os_error, make_private
+from studio.host.meter import Meter
+from studio.host.paths import Paths
+from studio.host.process import RunResult
+
+_MARK = "WEIR-CANARY "
+_EVIDENCE_LINES = 12
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that the script tried."""
+
+    name: str
+    is_well: bool
+    said: str = ""
+    seconds: float | None = None
+
+
+async def require(
+    recipe: RuntimeRecipe, paths: Paths, folder: Path, python: Path, meter: Meter, *, is_full: bool
+) -> tuple[Finding, ...]:
+    """Let the runtime in `folder` show that it works; return what it did.
+
+    Raises: Damaged (`canary-failed`), HostLacks (`not-writable`, `disk-full`).
+    """
+    canary = recipe.canary
+    if canary is None:
+        return ()
+    what = "Trying the new engine" if is_full else "Trying the engine's own parts"
+    meter.begin(f"{what} on this machine")
+    heard: list[str] = []
+    sockets = _sockets(paths)
+    try:
+        result = await tools.run_tool(
+            python,
+            tools.tool_file(paths, canary.tool),
+            [json.dumps({**canary.arguments, "is_full": is_full, "folder": str(sockets)})],
+            timeout_s=canary.within_s,
+            variables=_environment(recipe, paths, folder, python, sockets),
+            on_line=lambda line: heard.append(line) if line.startswith(_MARK) else None,
+        )
+    finally:
+        shutil.rmtree(sockets, ignore_errors=True)
+    return _judged(recipe, result, heard)
+
+
+def _judged(recipe: RuntimeRecipe, result: RunResult, heard: list[str]) -> tuple[Finding, ...]:
+    try:
+        found = msgspec.json.decode(heard[-1][len(_MARK) :], type=tuple[Finding, ...])
+    except (IndexError, msgspec.DecodeError):
+        found = ()
+    bad = [one for one in found if not one.is_well]
+    if found and not bad:
+        return found
+    if bad:
+        reason = "; ".join(f"{one.name}: {one.said}" for one in bad)
+    elif result.timed_out:
+        reason = "it did not end in time"
+    else:
+        reason = f"it ended with status {result.exit_code} and no findings"
+    raise Damaged(
+        "canary-failed",
+        f"{recipe.title} does not work on this machine: {reason}.",
+        hint="It is not used. Run it again to try once more; it is not fetched again for that.",
+        evidence=result.tail[-_EVIDENCE_LINES:],
+    )
+
+
+def _sockets(paths: Paths) -> Path:
+    """Make a folder whose name is short enough for an engine's sockets.
+
+    Raises: HostLacks (`not-writable`, `disk-full`).
+    """
+    try:
+        make_private(paths.sockets, must_be_own=paths.sockets != paths.service)
+        while True:
+            folder = paths.sockets / secrets.token_hex(1)
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+            return folder
+    except OSError as error:
+        raise from_os_error(error, paths.sockets) from error
+
+
+def _environment(
+    recipe: RuntimeRecipe, paths: Paths, folder: Path, python: Path, sockets: Path
+) -> dict[str, str]:
+    """Return what the engine is started with, its placeholders filled in.
+
+    Raises: HostLacks (`not-writable`, `disk-full`).
+    """
+    cache = paths.cache / "engine"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, cache) from error
+    places = {
+        "{python}": str(python),
+        "{runtime}": str(folder),
+        "{cache}": str(cache),
+        "{sockets}": str(sockets),
+    }
+    filled = {}
+    for name, text in recipe.serve.environment.items():
+        value = text
+        for mark, place in places.items():
+            value = value.replace(mark, place)
+        if "{model}" not in value and "{socket}" not in value:
+            filled[name] = value
+    # What it leaves when it is killed goes with its folder, and no other engine's goes with that.
+    return {**filled, "TMPDIR": str(sockets)}

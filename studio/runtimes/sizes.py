@@ -1,0 +1,79 @@
+"""How much there is to fetch: the sizes of wheels, of those that the store does not hold.
+
+A recipe may bring a table of its wheels' sizes (`sizes.toml` beside it, written by
+`installer/sizes.py` from the same index as the lock). Without one only the whole is known, and the
+part is reckoned from what the packages in the store take unpacked.
+"""
+
+from pathlib import Path
+
+from studio.domain.manifests import Document, RuntimeRecipe
+from studio.host.documents import read_toml
+from studio.host.paths import Paths
+from studio.runtimes import locks
+from studio.runtimes.catalog import recipe_folder
+from studio.runtimes.interpreter import host_platform
+from studio.runtimes.stock import whole_lock
+from studio.runtimes.store import Store, package_keys
+
+SIZES_FILE = "sizes.toml"
+
+
+class WheelSizes(Document, frozen=True, kw_only=True):
+    """`sizes.toml`: bytes of each pin's wheel, `name==version` as the lock writes it."""
+
+    schema_version: int
+    source: str
+    platforms: dict[str, dict[str, int]]
+
+
+def fetch_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
+    """Return the bytes of packages that an installation would fetch now; about, without a table.
+
+    Raises: BadInput (`document-invalid`, `lock-missing`).
+    """
+    if recipe.packages is None:
+        return 0
+    store = Store(paths)
+    keys = package_keys(whole_lock(paths, recipe), recipe.interpreter.series)
+    missing = {pin for pin, key in keys.items() if not store.holds(key)}
+    known = wheel_sizes(recipe, paths)
+    if missing <= known.keys():
+        return sum(known[pin] for pin in missing)
+    return _reckoned(recipe, store, keys, missing)
+
+
+def disk_bytes(recipe: RuntimeRecipe, paths: Paths) -> int | None:
+    """Return about how many bytes an installation adds to the disk; None when not known."""
+    if recipe.packages is None or recipe.packages.unpacked_bytes is None:
+        return None
+    keys = package_keys(whole_lock(paths, recipe), recipe.interpreter.series)
+    return max(0, recipe.needs.disk_bytes - Store(paths).bytes_of(keys.values()))
+
+
+def wheel_sizes(recipe: RuntimeRecipe, paths: Paths) -> dict[str, int]:
+    """Return the size of each wheel that is known here, by its pin in plain form.
+
+    Raises: BadInput (`document-invalid`).
+    """
+    path: Path = recipe_folder(paths, recipe.name) / SIZES_FILE
+    known: dict[str, int] = {}
+    if path.is_file():
+        table = read_toml(path, WheelSizes).platforms.get(host_platform(), {})
+        known = {locks.plain(pin): size for pin, size in table.items()}
+    for wheel in recipe.packages.wheels if recipe.packages is not None else ():
+        if wheel.bytes is not None:
+            known[locks.plain(f"{wheel.name}=={wheel.version}")] = wheel.bytes
+    return known
+
+
+def _reckoned(recipe: RuntimeRecipe, store: Store, keys: dict[str, str], missing: set[str]) -> int:
+    packages = recipe.packages
+    assert packages is not None
+    whole = packages.download_bytes + sum(wheel.bytes or 0 for wheel in packages.wheels)
+    if not packages.unpacked_bytes or len(missing) == len(keys):
+        return whole
+    if not missing:
+        return 0
+    here = store.bytes_of(key for pin, key in keys.items() if pin not in missing)
+    return int(whole * max(0.0, 1.0 - here / packages.unpacked_bytes))

@@ -1,0 +1,111 @@
+"""One installation and the store: what it takes out before uv is asked, what it leaves there."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.domain.manifests import RuntimeRecipe
+from studio.host import pip_config, uv, uv_cache
+from studio.host.files import write_atomic
+from studio.host.meter import Meter
+from studio.host.paths import Paths
+from studio.host.sharing import Way
+from studio.host.threads import in_thread
+from studio.runtimes import folder as folders
+from studio.runtimes import locks, wheels
+from studio.runtimes.store import Read, Store, interpreter_key, package_keys
+from studio.runtimes.store_keep import keep, keep_interpreter
+from studio.runtimes.store_take import Taken, take
+
+MISSING_FILE = "missing.lock"
+
+
+class Stock:
+    """The store as one installation sees it."""
+
+    def __init__(self, recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> None:
+        self.store = Store(paths)
+        self.known: dict[str, Read] = {}
+        """What was read of the runtime's files, so that its list of files need not read it again.
+        """
+        self._recipe = recipe
+        self._paths = paths
+        self._meter = meter
+        self._lock = whole_lock(paths, recipe)
+        self._keys = package_keys(self._lock, recipe.interpreter.series)
+        self._cache = paths.cache / "uv"
+
+    def bytes(self) -> int:
+        """Return how many bytes of the packages lie in the store."""
+        return self.store.bytes_of(self._keys.values())
+
+    def has_interpreter(self, build: str) -> bool:
+        """Tell whether the interpreter of this build needs no archive."""
+        return self.store.holds(interpreter_key(build))
+
+    async def take_interpreter(self, root: Path, build: str) -> bool:
+        """Put an interpreter in place; False when the store does not have it whole."""
+        taken = await self._take(root, {build: interpreter_key(build)})
+        site = root / "python" / "lib" / f"python{self._recipe.interpreter.series}/site-packages"
+        if taken.pins:
+            site.mkdir(parents=True, exist_ok=True)
+        return bool(taken.pins)
+
+    async def keep_interpreter(self, root: Path, build: str) -> None:
+        """Leave in the store what was just unpacked."""
+        work = functools.partial(keep_interpreter, self.store, root, interpreter_key(build))
+        self.known |= await in_thread(work)
+
+    async def take_packages(self, root: Path) -> Path | None:
+        """Put in place what is here; return the requirements of the rest, None when that is all.
+
+        Raises: OSError, HostLacks (`disk-full`, `not-writable`).
+        """
+        taken = await self._take(root, self._keys)
+        if taken.damaged:  # what uv has of them may be the same files
+            names = sorted({pin.partition("==")[0] for pin in taken.damaged})
+            await uv.forget(names, cache=self._cache)
+        missing = self._keys.keys() - taken.pins
+        if not missing:
+            return None
+        if not taken.pins:
+            lock = folders.lock_file(self._paths, self._recipe)
+            assert lock is not None
+            return wheels.requirements_file(self._recipe, lock, root)
+        some = wheels.localised(locks.part(self._lock, missing), pip_config.read_sources().folders)
+        write_atomic(root / MISSING_FILE, some.encode())
+        return root / MISSING_FILE
+
+    async def keep_packages(self, root: Path) -> None:
+        """Leave in the store what uv has put in place, which no patch has changed yet."""
+        fresh = {pin: key for pin, key in self._keys.items() if not self.store.holds(key)}
+        if fresh:
+            self._meter.begin(f"Putting {len(fresh)} packages into the store")
+            kept = await in_thread(functools.partial(keep, self.store, root, fresh))
+            self.known |= kept.known
+            if self.store.way() is Way.COPY:
+                await in_thread(functools.partial(self._forget_cached, kept.pins))
+        for name in (MISSING_FILE, wheels.REQUIREMENTS_FILE):
+            (root / name).unlink(missing_ok=True)
+
+    async def _take(self, root: Path, keys: Mapping[str, str]) -> Taken:
+        held = {pin: key for pin, key in keys.items() if self.store.holds(key)}
+        if not held:
+            return Taken(frozenset(), frozenset(), 0, {})
+        total = await in_thread(functools.partial(self.store.bytes_of, held.values()))
+        self._meter.begin("Taking from the store what is here", total=total, unit="bytes")
+        taken = await in_thread(functools.partial(take, self.store, root, held))
+        self._meter.reach(total)
+        self.known |= taken.known
+        return taken
+
+    def _forget_cached(self, pins: frozenset[str]) -> None:
+        """Remove uv's copies: where a disk cannot share, they would be the third of each file."""
+        for place, _pin in uv_cache.unpacked(self._cache, pins):
+            folders.remove(place)
+
+
+def whole_lock(paths: Paths, recipe: RuntimeRecipe) -> str:
+    """Return everything that is installed beside the interpreter, with its hashes."""
+    lock = folders.lock_file(paths, recipe)
+    return wheels.whole_lock(recipe, lock) if lock is not None else ""
