@@ -20,6 +20,7 @@ from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
 from studio.host.meter import Meter, Report
+from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
@@ -238,6 +239,7 @@ class _Installation:
                 self._uv_cache,
                 self._meter,
                 lambda: self._did(Step.LINKED),
+                policy=in_force(self._paths),
             )
             self._did(Step.LINKED)
         elif Step.PACKAGES not in self._journal.steps:
