@@ -48,6 +48,7 @@ class Exchange:
         self.server = server
         self.connection = connection
         self.request = request
+        self._due = 0.0
 
     @property
     def body(self) -> bytes:
@@ -64,8 +65,16 @@ class Exchange:
         for start in range(0, len(data), _PIECE):
             piece = data[start : start + _PIECE]
             self.server.wait_turn(len(piece))
+            self.wait_own_turn(len(piece))
             self.connection.sendall(piece)
             self.server.count(len(piece))
+
+    def wait_own_turn(self, size: int) -> None:
+        """Wait until this connection may send so many bytes."""
+        if self.server.each_bytes_per_s is not None:
+            now = time.monotonic()
+            self._due = max(self._due, now) + size / self.server.each_bytes_per_s
+            self.server.closing.wait(self._due - now)
 
     def reset(self) -> None:
         """Break the connection off as a crashed machine does."""
@@ -92,6 +101,8 @@ class Hostile:
         self.always: Trick | None = None
         self.bytes_per_s: float | None = None
         """All connections together."""
+        self.each_bytes_per_s: float | None = None
+        """Each connection by itself."""
         self.requests: list[Request] = []
         self.sent = 0
         self.connections = 0
@@ -132,6 +143,12 @@ class Hostile:
     def spans(self) -> list[tuple[int, int | None] | None]:
         """Return what was asked for so far."""
         return [request.span for request in self.requests]
+
+    @property
+    def open_connections(self) -> int:
+        """Return how many connections are open now."""
+        with self._lock:
+            return len(self._open)
 
     def count(self, sent: int) -> None:
         """Count bytes of bodies."""
