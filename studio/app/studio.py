@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.bus import Bus
+from studio.app.network import Network
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -96,6 +97,7 @@ class Studio:
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.network = Network(parts.paths)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -8,6 +8,7 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation, near
 from studio.cli.console import Console
 from studio.cli.logs import logs
+from studio.cli.network import network
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
@@ -186,6 +187,7 @@ COMMANDS: Mapping[str, Command] = {
     "ps": ps,
     "logs": logs,
     "presets": presets,
+    "network": network,
     "keys create": create_key,
     "keys list": list_keys,
     "keys revoke": revoke_key,

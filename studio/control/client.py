@@ -27,6 +27,7 @@ from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, fro
 from studio.domain.events import Event
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.network import NetworkChange, NetworkReport
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -138,6 +139,14 @@ class ControlClient:
     async def collect_runtimes(self, request: CollectRequest) -> Collected:
         """Remove what nothing uses."""
         return await self._call("POST", "/runtimes/gc", Collected, body=request, patient=True)
+
+    async def network(self) -> NetworkReport:
+        """Return how the Studio goes out to the network."""
+        return await self._call("GET", "/network", NetworkReport)
+
+    async def change_network(self, request: NetworkChange) -> NetworkReport:
+        """Set and forget what the person chooses about the network."""
+        return await self._call("POST", "/network", NetworkReport, body=request)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

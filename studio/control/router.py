@@ -20,6 +20,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.network import NetworkChange
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -62,6 +63,8 @@ class Router:
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/repair"), self._repair_runtime),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})/versions"), self._versions),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/rollback"), self._roll_back),
+            ("GET", re.compile(r"/network"), self._network),
+            ("POST", re.compile(r"/network"), self._change_network),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -147,6 +150,12 @@ class Router:
     async def _collect(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         dry_run = _read(body, CollectRequest).dry_run
         return await self._studio.runtimes.collect(dry_run=dry_run)
+
+    async def _network(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.network.report()
+
+    async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.network.change(_read(body, NetworkChange))
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

@@ -23,7 +23,7 @@ from studio.host.meter import Meter
 from studio.host.paths import Paths
 
 MIRROR = "WEIR_PYTHON_MIRROR"
-_PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
+PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
 _HOST_BUILD = "host "
 _TRIPLE_END = "-install_only"
 _PROBE_TIMEOUT_S = 30.0
@@ -212,7 +212,7 @@ def addresses(archive: Archive, environ: Mapping[str, str] = os.environ) -> list
     name = _file_name(archive)
     is_remote = "://" in mirror and not mirror.startswith("file:")
     shown = urllib.parse.quote(name) if "://" in mirror else name
-    below = archive.url.removeprefix(_PROJECT_ROOT + "/")
+    below = archive.url.removeprefix(PROJECT_ROOT + "/")
     nested = f"{mirror}/{below}" if is_remote else f"{mirror}/{archive.release}/{shown}"
     return [nested, f"{mirror}/{shown}"]
 
