@@ -28,7 +28,7 @@ class Network:
     async def report(self) -> NetworkReport:
         """Return the policy in force for everything that goes out.
 
-        Raises: BadInput (`pip-config-invalid`), Damaged (`document-damaged`), HostLacks.
+        Raises: BadInput (`pip-config-invalid`), Damaged (`network-settings-damaged`), HostLacks.
         """
         return await asyncio.to_thread(self._report)
 

@@ -13,8 +13,11 @@ class Mirror(msgspec.Struct, frozen=True, kw_only=True):
     at: str
 
 
-class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`network.json`: what the person chose; it wins over the environment and pip's files."""
+class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`network.json`: what the person chose; it wins over the environment and pip's files.
+
+    Unknown keys of a newer version are ignored.
+    """
 
     schema_version: int = 1
     proxy: str | None = None

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from studio import __version__
-from studio.domain.errors import BadInput
+from studio.domain.errors import BadInput, Damaged
 from studio.domain.network import Mirror, NetworkSettings
 from studio.host import uv_config
 from studio.host.documents import read_json
@@ -24,6 +24,7 @@ from studio.host.paths import Paths
 from studio.host.pip_config import PackageSources, has_system_store, read_sources
 
 DIRECT = "direct"
+MOST_CONNECTIONS = 16
 OFFLINE = "WEIR_OFFLINE"
 SETTINGS = "the Studio's settings"
 _TRUE = frozenset(("1", "true", "yes", "on"))
@@ -177,7 +178,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True, kw_only=True):
 def in_force(paths: Paths | None = None, environ: Mapping[str, str] = os.environ) -> NetworkPolicy:
     """Return the policy as everything is set now; without `paths` the settings are left out.
 
-    Raises: BadInput (`pip-config-invalid`), Damaged (`document-damaged`), HostLacks
+    Raises: BadInput (`pip-config-invalid`), Damaged (`network-settings-damaged`), HostLacks
     (`not-readable`).
     """
     settings = read_settings(paths) if paths is not None else NetworkSettings()
@@ -185,8 +186,15 @@ def in_force(paths: Paths | None = None, environ: Mapping[str, str] = os.environ
 
 
 def read_settings(paths: Paths) -> NetworkSettings:
-    """Return what the person set. Raises: Damaged (`document-damaged`), HostLacks."""
-    return read_json(paths.network_settings, NetworkSettings) or NetworkSettings()
+    """Return what the person set. Raises: Damaged (`network-settings-damaged`), HostLacks."""
+    try:
+        return read_json(paths.network_settings, NetworkSettings) or NetworkSettings()
+    except Damaged as error:
+        raise Damaged(
+            "network-settings-damaged",
+            error.message,
+            hint="Put it right, or delete it: then environment and pip's files decide.",
+        ) from error
 
 
 def policy_of(
@@ -216,7 +224,7 @@ def policy_of(
         offline_source=_offline(settings, environ, uv_file),
         mirrors=tuple(SourcedMirror(mirror=mirror, source=SETTINGS) for mirror in settings.mirrors),
         sources=sources,
-        connections=settings.connections or defaults.connections,
+        connections=max(1, min(settings.connections or defaults.connections, MOST_CONNECTIONS)),
         notes=tuple(notes),
     )
 

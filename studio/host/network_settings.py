@@ -12,10 +12,9 @@ import msgspec
 from studio.domain.errors import BadInput
 from studio.domain.network import Mirror, NetworkChange, NetworkSettings
 from studio.host.documents import write_json
-from studio.host.network import DIRECT, proxy_address, read_settings, redacted
+from studio.host.network import DIRECT, MOST_CONNECTIONS, proxy_address, read_settings, redacted
 from studio.host.paths import Paths
 
-MOST_CONNECTIONS = 16
 _YES = frozenset(("on", "yes", "true", "1"))
 _NO = frozenset(("off", "no", "false", "0"))
 _BETWEEN_MIRRORS = re.compile(r"\s+(?=https?://\S*=)")
@@ -34,7 +33,7 @@ def change(paths: Paths, request: NetworkChange) -> NetworkSettings:
     """Keep what was asked for, all of it or nothing, and return the settings as they then are.
 
     Raises: BadInput (`network-setting-unknown`, `network-setting-invalid`, `proxy-invalid`,
-    `ca-file-invalid`), Damaged (`document-damaged`), HostLacks (`not-writable`).
+    `ca-file-invalid`), Damaged (`network-settings-damaged`), HostLacks (`not-writable`).
     """
     after = changed(read_settings(paths), request)
     # It may hold a proxy's password.
