@@ -15,6 +15,7 @@ from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
+from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
@@ -123,6 +124,7 @@ class Studio:
         self.updates = Updates(
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
+        self.network = Network(parts.paths)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from studio.cli import host_words, plan_arguments, plan_words, preset_arguments, preset_words, words
+from studio.cli import (
+    host_words,
+    network_words,
+    plan_arguments,
+    plan_words,
+    preset_arguments,
+    preset_words,
+    words,
+)
 from studio.cli.values import cards as _cards
 from studio.cli.values import count as _count
 from studio.cli.values import hash_ as _hash
@@ -68,6 +76,8 @@ class Invocation:
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
     forget: bool = False
+    dropped: tuple[str, ...] = ()
+    assigned: tuple[tuple[str, str], ...] = ()
     full: bool = False
     forward: bool = False
     dry_run: bool = False
@@ -103,6 +113,8 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
     given["confirm"] = tuple(given.get("confirm") or ())
+    given["dropped"] = tuple(given.get("dropped") or ())
+    given["assigned"] = tuple(given.get("assigned") or ())
     given["detach"] = bool(given.get("detach") or (found.command == "up" and given.get("json")))
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
@@ -303,6 +315,7 @@ def _parser() -> _Parser:
     _add_plan(made["plan"])
     _add_logs(made["logs"])
     _add_window(made["ui"])
+    _add_network(made["network"])
     for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
@@ -386,6 +399,26 @@ def _add_logs(parser: _Parser) -> None:
     )
     options.add_argument("--grep", metavar="TEXT", help=words.HELP_GREP)
     options.add_argument("--level", metavar="LEVEL", choices=LEVELS, help=words.HELP_LEVEL)
+
+
+def _add_network(parser: _Parser) -> None:
+    options = parser.options
+    options.add_argument(
+        "--set",
+        dest="assigned",
+        metavar="NAME=VALUE",
+        action="append",
+        type=_setting,
+        help=network_words.HELP_SET,
+    )
+    options.add_argument(
+        "--forget",
+        dest="dropped",
+        metavar="NAME",
+        action="append",
+        help=network_words.HELP_FORGET,
+    )
+    _add_json(parser)
 
 
 def _add_window(parser: _Parser) -> None:

@@ -9,6 +9,7 @@ from studio.cli.arguments import Invocation, near
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
+from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
@@ -175,6 +176,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": status,
     "ps": ps,
     "logs": logs,
+    "network": network,
     "keys create": create_key,
     "keys list": list_keys,
     "keys revoke": revoke_key,

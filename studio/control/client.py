@@ -30,6 +30,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.network import NetworkChange, NetworkReport
 from studio.domain.plans import MadePreset, MakeRequest, Plan, PlanRequest
 from studio.domain.presets import (
     ArgvRequest,
@@ -211,6 +212,14 @@ class ControlClient:
         """Return the verdicts on the service's machine, or on a host of the catalogue."""
         query = f"?host={_part(host_id)}" if host_id is not None else ""
         return await self._call("GET", f"/doctor{query}", DoctorReport)
+
+    async def network(self) -> NetworkReport:
+        """Return how the Studio goes out to the network."""
+        return await self._call("GET", "/network", NetworkReport)
+
+    async def change_network(self, request: NetworkChange) -> NetworkReport:
+        """Set and forget what the person chooses about the network."""
+        return await self._call("POST", "/network", NetworkReport, body=request)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

@@ -20,6 +20,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.network import NetworkChange
 from studio.domain.plans import MakeRequest, PlanRequest
 from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
 from studio.domain.runtimes import (
@@ -77,6 +78,8 @@ class Router:
             ("GET", re.compile(r"/host"), self._host),
             ("GET", re.compile(r"/hosts"), self._hosts),
             ("GET", re.compile(r"/doctor"), self._doctor),
+            ("GET", re.compile(r"/network"), self._network),
+            ("POST", re.compile(r"/network"), self._change_network),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -201,6 +204,12 @@ class Router:
 
     async def _doctor(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.doctor.report(next(iter(query.get("host", ())), None))
+
+    async def _network(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.network.report()
+
+    async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.network.change(_read(body, NetworkChange))
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

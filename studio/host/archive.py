@@ -1,15 +1,20 @@
 """Unpacking that cannot write outside its folder.
 
 Only files, folders and links that stay inside are accepted; devices, pipes, absolute names, `..`
-and names that pass through a link are refused, and so is an archive that grows past its limit. Not
-`tarfile`'s own filter: CPython 3.11.2, which Debian 12 ships, does not have it.
+and names that pass through a link are refused, and so is an archive that grows past its limits: in
+all, against its own size, in number, and in what a single header makes `tarfile` hold in memory.
+Not `tarfile`'s own filter: CPython 3.11.2, which Debian 12 ships, does not have it.
 """
 
+import bz2
+import contextlib
+import gzip
+import io
 import lzma
 import os
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -17,8 +22,15 @@ from studio.domain.errors import Damaged
 from studio.host.files import from_os_error
 
 _CHUNK = 1 << 20
+_MAGIC_BYTES = 6
 _MAX_BYTES = 4 << 30
 _MAX_MEMBERS = 200_000
+_MAX_RATIO = 200
+"""Unpacked to packed. Builds of CPython are at 4; text that repeats itself reaches 30."""
+_RATIO_COUNTS_FROM = 64 << 20
+"""Less than this fills no disk, whatever its ratio."""
+_MAX_READ = 4 << 20
+"""A header longer than this is an attack: names and their attributes take kilobytes."""
 
 
 def unpack(
@@ -36,14 +48,71 @@ def unpack(
     """
     try:
         target.mkdir(parents=True)
-        with tarfile.open(archive, "r:*") as tar:
+        with _opened(archive) as tar:
             _Unpacking(archive, target, max_bytes, on_bytes or (lambda _done: None)).run(tar)
+    except _TooLong as error:
+        raise _unsafe(archive, "one of its headers is longer than any name can be") from error
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise _damaged(archive, str(error)) from error
     except OSError as error:
         if error.errno is None:  # gzip and bz2 report broken data as an OSError without a number
             raise _damaged(archive, str(error)) from error
         raise from_os_error(error, target) from error
+
+
+class _TooLong(Exception):
+    """A single read asks for more than a header may take."""
+
+
+class _Bounded(io.RawIOBase):
+    """The unpacked stream, of which nobody may read much at a time.
+
+    `tarfile` reads a whole extended header into memory, and four megabytes unpack to gigabytes.
+    """
+
+    def __init__(self, inner: io.BufferedIOBase) -> None:
+        self._inner = inner
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if not 0 <= size <= _MAX_READ:
+            raise _TooLong
+        return self._inner.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move to a place."""
+        return self._inner.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the present place."""
+        return self._inner.tell()
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._inner.close()
+        super().close()
+
+
+@contextlib.contextmanager
+def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
+    with (
+        archive.open("rb") as raw,
+        _unpacked(raw) as stream,
+        tarfile.open(fileobj=_Bounded(stream), mode="r:") as tar,
+    ):
+        yield tar
+
+
+def _unpacked(raw: io.BufferedReader) -> io.BufferedIOBase:
+    """Return the stream inside, by its first bytes, which say more than a name."""
+    start = raw.peek(_MAGIC_BYTES)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=raw)
+    if start.startswith(b"BZh"):
+        return bz2.BZ2File(raw)
+    if start.startswith(b"\xfd7zXZ\0"):
+        return lzma.LZMAFile(raw)
+    return raw
 
 
 class _Unpacking:
@@ -54,7 +123,8 @@ class _Unpacking:
     ) -> None:
         self._archive = archive
         self._target = target
-        self._max_bytes = max_bytes
+        packed = archive.stat().st_size
+        self._max_bytes = min(max_bytes, max(_RATIO_COUNTS_FROM, packed * _MAX_RATIO))
         self._on_bytes = on_bytes
         self._written = 0
         self._links: set[PurePosixPath] = set()
@@ -139,11 +209,15 @@ class _Unpacking:
         return PurePosixPath(*parts)
 
     def _unsafe(self, member: tarfile.TarInfo, reason: str) -> Damaged:
-        return Damaged(
-            "archive-unsafe",
-            f"{self._archive} is not unpacked: {member.name!r} {reason}.",
-            hint="Fetch the archive again from its own project.",
-        )
+        return _unsafe(self._archive, f"{member.name!r} {reason}")
+
+
+def _unsafe(archive: Path, reason: str) -> Damaged:
+    return Damaged(
+        "archive-unsafe",
+        f"{archive} is not unpacked: {reason}.",
+        hint="Fetch the archive again from its own project.",
+    )
 
 
 def _damaged(archive: Path, reason: str) -> Damaged:

@@ -1,238 +1,124 @@
-"""One file over HTTP or from a folder: streamed, hashed on the way, resumed after a kill.
+"""Files over HTTP or from a folder: whole or absent, resumed after a kill, verified as they come.
 
-The unfinished file has a fixed name (`.part`), so the next try goes on where the last one ended.
-Proxy and certificate variables are honoured. The file gets its own name only when its digest is
-right: a file under its own name is whole.
+A file has an address, mirrors, and a size and sha256 as far as they are known. Its unfinished form
+has a fixed name beside it (`.part`, with a journal), so the next run goes on where the last one
+ended, and two runs at once wait for one another. The file gets its own name when size and digest
+are right: a file under its own name is whole. Why it is built so: docs/decisions/0009-downloads.md.
 """
 
 import asyncio
-import contextlib
-import hashlib
-import os
-import ssl
-import urllib.parse
-import urllib.request
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO, Protocol
 
-import certifi
 import httpx
 import msgspec
 
-from studio.domain.errors import Damaged, NetworkFailure
-from studio.host.files import from_os_error, sha256_file
+from studio.host import network, network_client
+from studio.host.network import NetworkPolicy
+from studio.host.tasks import beside, together
+from studio.host.threads import in_own_loop
+from studio.host.transfer.fetching import Fetching
+from studio.host.transfer.progress import Progress, Tracker
+from studio.host.transfer.wanted import Wanted
 
-_CHUNK = 1 << 18
-_CONNECT_S = 10.0
-_STALL_S = 30.0
-"""A server that sends nothing for this long is given up."""
-_TRIES = 3
-_HTTP_OK = 200
-_HTTP_PARTIAL = 206
-_HTTP_RANGE_WRONG = 416
+__all__ = ["Job", "Progress", "Wanted", "fetch", "fetch_all"]
 
-
-class _Digest(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
+_REPORT_S = 0.2
+_TOGETHER = 4
+"""Files of one set that are fetched at a time; they share twice the connections of one."""
+OnProgress = Callable[[Progress], None]
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to fetch: `url` is an `http(s)://` or `file://` address or a plain path."""
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a set, and where it goes."""
 
-    url: str
-    sha256: str
-    bytes: int | None = None
+    wanted: Wanted
+    target: Path
 
 
 async def fetch(
     wanted: Wanted,
     target: Path,
     *,
-    on_bytes: Callable[[int, int | None], None] | None = None,
-    transport: httpx.AsyncBaseTransport | None = None,
+    policy: NetworkPolicy | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Path:
-    """Bring the file to `target`; `on_bytes` gets done and total (None when not known).
+    """Bring one file to `target`; a whole one that is there already costs nothing.
 
-    Raises: NetworkFailure (`download-failed`), Damaged (`download-hash`), HostLacks (`disk-full`,
-    `not-writable`).
+    `policy` None: as the environment and pip's files say. `on_progress` is called five times a
+    second, on the caller's event loop.
+
+    Raises: NetworkFailure (`download-failed`, `offline`, `certificate-untrusted`, `proxy-refused`,
+    `login-page`), Damaged (`download-hash`), HostLacks (`disk-space`, `disk-full`,
+    `not-writable`, `client-certificate-invalid`).
     """
-    if await asyncio.to_thread(_is_whole, target, wanted.sha256):
-        return target
-    part = target.with_name(f"{target.name}.part")
-    transfer = _Transfer(wanted, part, on_bytes or (lambda _done, _total: None), transport)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        await transfer.run()
-        part.replace(target)
-    except OSError as error:
-        raise from_os_error(error, part) from error
+    await fetch_all([Job(wanted=wanted, target=target)], policy=policy, on_progress=on_progress)
     return target
 
 
-def _is_whole(path: Path, sha256: str) -> bool:
-    return path.is_file() and sha256_file(path) == sha256
+async def fetch_all(
+    jobs: Sequence[Job],
+    *,
+    policy: NetworkPolicy | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Bring a set of files; the first that cannot be had ends the others, which are resumed later.
 
+    `on_progress` gets the sum of all; a total is known when those of all files are. The work runs
+    on an event loop of its own: writing must not hold up the tokens that pass through the caller's.
 
-class _Transfer:
-    """The state of one fetch: the open part, its digest so far, its length."""
-
-    def __init__(
-        self,
-        wanted: Wanted,
-        part: Path,
-        on_bytes: Callable[[int, int | None], None],
-        transport: httpx.AsyncBaseTransport | None,
-    ) -> None:
-        self._wanted = wanted
-        self._part = part
-        self._on_bytes = on_bytes
-        self._transport = transport
-        self._digest: _Digest = hashlib.sha256()
-        self._done = 0
-
-    async def run(self) -> None:
-        """Fetch, in up to three tries that each go on where the last one stopped."""
-        with self._part.open("ab") as file:
-            self._rehash(file)
-            local = _local_path(self._wanted.url)
-            if local is not None:
-                self._copy(local, file)
-            elif not self._complete():
-                await self._fetch_with_retries(file)
-            file.flush()
-            os.fsync(file.fileno())
-        self._check()
-
-    def _complete(self) -> bool:
-        return self._done == self._wanted.bytes and self._digest.hexdigest() == self._wanted.sha256
-
-    def _rehash(self, file: BinaryIO) -> None:
-        """Take up what an earlier try left, unless it is longer than the file can be."""
-        limit = self._wanted.bytes
-        if limit is not None and self._part.stat().st_size > limit:
-            self._restart(file)
-        with self._part.open("rb") as old:
-            while chunk := old.read(_CHUNK):
-                self._digest.update(chunk)
-                self._done += len(chunk)
-
-    def _restart(self, file: BinaryIO) -> None:
-        file.truncate(0)
-        self._digest = hashlib.sha256()
-        self._done = 0
-
-    def _take(self, chunk: bytes, file: BinaryIO, total: int | None) -> None:
-        file.write(chunk)
-        self._digest.update(chunk)
-        self._done += len(chunk)
-        if self._wanted.bytes is not None and self._done > self._wanted.bytes:
-            self._discard_and_raise("it is longer than it should be")
-        self._on_bytes(self._done, total)
-
-    def _copy(self, source: Path, file: BinaryIO) -> None:
-        self._restart(file)
-        try:
-            total = source.stat().st_size
-            with source.open("rb") as data:
-                while chunk := data.read(_CHUNK):
-                    self._take(chunk, file, total)
-        except (FileNotFoundError, IsADirectoryError) as error:
-            raise self._failure(f"there is no such file {source}") from error
-
-    async def _fetch_with_retries(self, file: BinaryIO) -> None:
-        timeout = httpx.Timeout(_STALL_S, connect=_CONNECT_S)
-        async with httpx.AsyncClient(
-            transport=self._transport,
-            timeout=timeout,
-            follow_redirects=True,
-            verify=_trust(),
-        ) as client:
-            for attempt in range(1, _TRIES + 1):
-                before = self._done
-                try:
-                    await self._stream(client, file)
-                    return
-                except httpx.ConnectError as error:
-                    raise self._failure(str(error) or "no connection") from error
-                except httpx.TransportError as error:
-                    # A try that brought bytes is worth another; one that brought none has failed.
-                    if attempt == _TRIES or self._done == before:
-                        reason = str(error) or type(error).__name__
-                        raise self._failure(f"the transfer broke off ({reason})") from error
-                except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-                    raise self._failure(str(error)) from error
-
-    async def _stream(self, client: httpx.AsyncClient, file: BinaryIO) -> None:
-        headers = {"Accept-Encoding": "identity"}
-        if self._done:
-            headers["Range"] = f"bytes={self._done}-"
-        async with client.stream("GET", self._wanted.url, headers=headers) as response:
-            if response.status_code == _HTTP_RANGE_WRONG:
-                self._discard_and_raise("the server holds a shorter file")
-            if response.status_code not in (_HTTP_OK, _HTTP_PARTIAL):
-                raise self._failure(f"the server answered {response.status_code}")
-            if not self._continues(response):
-                self._restart(file)
-            total = self._wanted.bytes or self._announced(response)
-            async for chunk in response.aiter_bytes():
-                self._take(chunk, file, total)
-            file.flush()
-
-    def _continues(self, response: httpx.Response) -> bool:
-        """Tell whether the answer goes on exactly where the part ends."""
-        begins = response.headers.get("Content-Range", "").startswith(f"bytes {self._done}-")
-        return response.status_code == _HTTP_PARTIAL and begins
-
-    def _announced(self, response: httpx.Response) -> int | None:
-        length = response.headers.get("Content-Length", "")
-        return self._done + int(length) if length.isascii() and length.isdigit() else None
-
-    def _check(self) -> None:
-        if self._digest.hexdigest() != self._wanted.sha256:
-            found = self._digest.hexdigest()
-            self._discard_and_raise(
-                f"expected sha256 {self._wanted.sha256[:12]}…, found {found[:12]}…"
-            )
-
-    def _discard_and_raise(self, reason: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self._part.unlink()
-        raise Damaged(
-            "download-hash",
-            f"What {_shown(self._wanted.url)} delivers is not the expected file: {reason}.",
-            hint="Run it again; if it repeats, a proxy or mirror replaces the file: choose "
-            "another one.",
-        )
-
-    def _failure(self, reason: str) -> NetworkFailure:
-        return NetworkFailure(
-            "download-failed",
-            f"{_shown(self._wanted.url)} cannot be fetched: {reason}.",
-            hint="Check the network, or supply the file by hand (docs/user/offline.md).",
-        )
-
-
-def _trust() -> ssl.SSLContext:
-    """Trust what this machine trusts (SSL_CERT_FILE included), and the public authorities.
-
-    A company's proxy is known to the system's store only; a bare container has no store at all.
-    What arrives is held against its sha256 in any case.
+    Raises: as `fetch`.
     """
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context
+    in_force = policy or network.in_force()
+    caller = asyncio.get_running_loop()
+
+    def report(progress: Progress) -> None:
+        if on_progress is not None:
+            caller.call_soon_threadsafe(on_progress, progress)
+
+    files = [Fetching(job.wanted, job.target, in_force) for job in jobs]
+    await in_own_loop(lambda: _run(files, in_force, report))
 
 
-def _local_path(url: str) -> Path | None:
-    if url.startswith("file:"):
-        return Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
-    return None if "://" in url else Path(url)
+async def _run(files: Sequence[Fetching], policy: NetworkPolicy, report: OnProgress) -> None:
+    tracker = Tracker()
+    turns = asyncio.Semaphore(_TOGETHER)
+    made: list[httpx.AsyncClient] = []
+
+    def client() -> httpx.AsyncClient:
+        """Return the one client of the set; reading certificates takes 50 ms, so not in vain."""
+        if not made:
+            most = 2 * policy.connections
+            made.append(network_client.client(policy, most_connections=most))
+        return made[0]
+
+    async def one(file: Fetching) -> None:
+        async with turns:
+            await file.run(client)
+
+    async def tick() -> None:
+        while True:
+            report(_now(files, tracker))
+            await asyncio.sleep(_REPORT_S)
+
+    try:
+        works = [functools.partial(one, file) for file in files]
+        await beside(lambda: together(works), tick)
+        report(_now(files, tracker))
+    finally:
+        for opened in made:
+            await opened.aclose()
 
 
-def _shown(url: str) -> str:
-    """Return the address without user name and password."""
-    scheme, separator, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}" if separator else url
+def _now(files: Sequence[Fetching], tracker: Tracker) -> Progress:
+    totals = [file.total for file in files]
+    known = [total for total in totals if total is not None]
+    notes = [file.note for file in files if file.note is not None]
+    tracker.note = notes[-1] if notes else None
+    tracker.warnings = [warning for file in files for warning in file.warnings]
+    return tracker.at(
+        asyncio.get_running_loop().time(),
+        sum(file.done for file in files),
+        sum(known) if len(known) == len(totals) else None,
+    )

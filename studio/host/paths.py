@@ -70,6 +70,16 @@ class Paths:
         return self.home / "settings.json"
 
     @property
+    def network_settings(self) -> Path:
+        """What the person chose about proxy, certificates, mirrors; may hold a password."""
+        return self.home / "network.json"
+
+    @property
+    def downloads(self) -> Path:
+        """Files as they were fetched, or put there by hand, and unfinished ones."""
+        return self.cache / "downloads"
+
+    @property
     def runtime_pins(self) -> Path:
         """What the person supplied for runtimes whose recipes leave something open."""
         return self.home / "runtime-pins.json"

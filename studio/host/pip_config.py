@@ -1,9 +1,10 @@
 """Where this machine's pip gets its packages, so that the Studio's uv asks the same places.
 
 Reads pip's own files (global, user, site, `PIP_CONFIG_FILE`) and `PIP_*` variables in pip's order,
-and turns them into uv's terms. `UV_*` variables win over all of it. Folders that do not exist are
-left out, as pip does. Addresses go into the environment and not onto the command line, because
-they may carry a password and a command line is visible to every local user.
+and turns the places into uv's terms (proxy and certificates: network.py). `UV_*` variables win over
+all of it. Folders that do not exist are left out, as pip does. Addresses go into the environment
+and not onto the command line, because they may carry a password and a command line is visible to
+every local user.
 """
 
 import configparser
@@ -43,7 +44,6 @@ _SYSTEM_STORES = (
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
     "/etc/ssl/ca-bundle.pem",  # openSUSE
 )
-_PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
 class PackageSources(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +143,6 @@ def uv_settings(
         arguments += _find_links(sources, variables)
     for host in sources.trusted_hosts if "UV_INSECURE_HOST" not in variables else ():
         arguments += ["--allow-insecure-host", host]
-    _set_network(sources, environ, variables)
     return arguments, variables
 
 
@@ -156,26 +155,8 @@ def _find_links(sources: PackageSources, variables: dict[str, str]) -> list[str]
     return [part for folder in folders for part in ("--find-links", folder)]
 
 
-def _set_network(
-    sources: PackageSources, environ: Mapping[str, str], variables: dict[str, str]
-) -> None:
-    """Hand over certificates and proxy where the environment does not name its own.
-
-    uv trusts its built-in authorities only, which fails behind a company's proxy; the system's
-    are what every other program of the machine trusts. A bare container has none: then uv's own.
-    """
-    if "UV_NATIVE_TLS" not in variables and _has_system_store(environ):
-        variables.setdefault("UV_SYSTEM_CERTS", "1")
-    if sources.cert and "SSL_CERT_FILE" not in environ:
-        variables["SSL_CERT_FILE"] = sources.cert
-    if sources.client_cert and "SSL_CLIENT_CERT" not in environ:
-        variables["SSL_CLIENT_CERT"] = sources.client_cert
-    if sources.proxy and not environ.keys() & set(_PROXIES):
-        proxy = sources.proxy if "://" in sources.proxy else f"http://{sources.proxy}"
-        variables["HTTPS_PROXY"] = variables["HTTP_PROXY"] = proxy
-
-
-def _has_system_store(environ: Mapping[str, str]) -> bool:
+def has_system_store(environ: Mapping[str, str]) -> bool:
+    """Return whether this machine has authorities of its own, or `environ` names some."""
     named = [environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if environ.get(name)]
     return any(Path(place).exists() for place in (*named, *_SYSTEM_STORES))
 

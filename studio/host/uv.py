@@ -1,7 +1,8 @@
 """Packages by uv: the binary, its environment, one call to install, and its failures in our words.
 
-Every call uses the Studio's own cache, requires hashes, never builds from source and reads where
-this machine's pip gets its packages (pip_config.py). What uv says itself goes into `evidence`.
+Every call uses the Studio's own cache, requires hashes, never builds from source, reads where this
+machine's pip gets its packages (pip_config.py) and goes out as the policy says (network.py). What
+uv says itself goes into `evidence`.
 """
 
 import re
@@ -12,6 +13,7 @@ import msgspec
 
 from studio.domain.errors import Damaged, HostLacks, NetworkFailure, StudioError
 from studio.host import pip_config, process
+from studio.host.network import NetworkPolicy, in_force
 
 _INSTALL_TIMEOUT_S = 6 * 3600.0
 """A slow line takes hours for a large runtime; a dead one is ended by uv's own read timeout."""
@@ -52,6 +54,8 @@ class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to fetch by hand when there is no network; empty: the requirements file."""
     what: str
     """For messages, as the beginning of a sentence: `The packages of runtime x`."""
+    policy: NetworkPolicy | None = None
+    """How to go out; None: as the environment and pip's files say."""
 
 
 def binary() -> str:
@@ -108,9 +112,11 @@ async def install(
     Raises: NetworkFailure (`packages-unreachable`), Damaged (`package-hash`), HostLacks
     (`disk-full`, `not-writable`, `packages-failed`).
     """
-    sources = pip_config.read_sources()
+    policy = request.policy or in_force()
+    sources = policy.sources
     arguments, variables = pip_config.uv_settings(sources, extra_indexes=request.extra_indexes)
-    if holds_all(sources.folders, request.requirements):
+    variables = {**policy.uv_variables(), **variables}
+    if policy.offline or holds_all(sources.folders, request.requirements):
         arguments.append("--offline")
     command = [*_command(request), *arguments, "-r", str(request.requirements)]
 

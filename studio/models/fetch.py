@@ -15,7 +15,7 @@ import msgspec
 from studio.domain.errors import BadInput, Busy, Damaged, HostLacks, StudioError
 from studio.domain.events import Stage
 from studio.domain.manifests import InstalledModel, ModelSpec, Prepare, WheelSource
-from studio.host import process, tools, uv
+from studio.host import network, process, tools, uv
 from studio.host.documents import write_json
 from studio.host.files import (
     exclusive,
@@ -157,6 +157,7 @@ class _Making:
             compile_bytecode=False,
             pins=self._pins(),
             what=what,
+            policy=network.in_force(self._paths),
         )
         await uv.install(request, on_tick=self._on_tick)
         return target

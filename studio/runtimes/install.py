@@ -24,6 +24,7 @@ from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
 from studio.host.meter import Meter, Report
+from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.host.threads import in_thread
@@ -303,6 +304,7 @@ class _Installation:
                     self._paths.cache / "uv",
                     self._meter,
                     lambda: self._did(Step.LINKED),
+                    policy=in_force(self._paths),
                 )
             self._did(Step.LINKED)
         elif Step.PACKAGES not in self._journal.steps:

@@ -18,12 +18,12 @@ import msgspec
 
 from studio.domain.errors import HostLacks, NetworkFailure
 from studio.domain.manifests import Archive, RuntimeRecipe
-from studio.host import download, tools
+from studio.host import download, network, tools
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 
 MIRROR = "WEIR_PYTHON_MIRROR"
-_PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
+PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
 _HOST_BUILD = "host "
 _ARCHIVE_BUILD = "cpython-"
 _TRIPLE_END = "-install_only"
@@ -180,19 +180,27 @@ def _from_host(found: HostPython) -> Chosen:
 
 
 async def _from_archive(archive: Archive, paths: Paths, meter: Meter) -> Chosen:
-    target = paths.cache / "downloads" / _file_name(archive)
+    target = paths.downloads / _file_name(archive)
     meter.begin(f"Fetching CPython {archive.version}", total=archive.bytes, unit="bytes")
-    failure: NetworkFailure | None = None
-    for address in addresses(archive):
-        wanted = download.Wanted(url=address, sha256=archive.sha256, bytes=archive.bytes)
-        try:
-            await download.fetch(wanted, target, on_bytes=lambda done, _total: meter.reach(done))
-        except NetworkFailure as error:
-            failure = failure or error
-            continue
-        return _chosen(archive, target)
-    assert failure is not None
-    raise failure
+    policy = network.in_force(paths)
+    first, *others = addresses(archive)
+    wanted = download.Wanted(
+        url=first, mirrors=tuple(others), sha256=archive.sha256, bytes=archive.bytes
+    )
+
+    said = f"Fetching CPython {archive.version}"
+    reached = 0
+
+    def on_progress(now: download.Progress) -> None:
+        nonlocal reached
+        if now.done < reached:  # begun anew: what was counted before is gone
+            meter.begin(said, total=now.total, unit="bytes")
+        reached = now.done
+        meter.note(now.note or next(reversed(now.warnings), said))
+        meter.reach(now.done, total=now.total)
+
+    await download.fetch(wanted, target, policy=policy, on_progress=on_progress)
+    return _chosen(archive, target)
 
 
 def _chosen(archive: Archive, file: Path | None) -> Chosen:
@@ -232,7 +240,7 @@ def addresses(archive: Archive, environ: Mapping[str, str] = os.environ) -> list
     name = _file_name(archive)
     is_remote = "://" in mirror and not mirror.startswith("file:")
     shown = urllib.parse.quote(name) if "://" in mirror else name
-    below = archive.url.removeprefix(_PROJECT_ROOT + "/")
+    below = archive.url.removeprefix(PROJECT_ROOT + "/")
     nested = f"{mirror}/{below}" if is_remote else f"{mirror}/{archive.release}/{shown}"
     return [nested, f"{mirror}/{shown}"]
 
@@ -255,9 +263,17 @@ def _nothing_found(
     return NetworkFailure(
         "interpreter-unreachable",
         f"CPython {series} can be had neither from its project{reason} nor on this machine.",
-        hint=f"Put the file {_file_name(archive)} into {paths.cache / 'downloads'}, or set "
-        f"{MIRROR} to a folder that holds it, or install CPython {series}; then run it again.",
-        data={"sha256": archive.sha256, "url": archive.url},
+        hint=f"Put the file {_file_name(archive)} (sha256 {archive.sha256}) into "
+        f"{paths.downloads}, or set {MIRROR} to a folder that holds it, or install CPython "
+        f"{series}; then run it again.",
+        evidence=failure.evidence if failure is not None else (),
+        data={
+            "name": _file_name(archive),
+            "folder": str(paths.downloads),
+            "bytes": archive.bytes,
+            "sha256": archive.sha256,
+            "url": archive.url,
+        },
     )
 
 

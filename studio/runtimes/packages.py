@@ -17,6 +17,7 @@ from studio.domain.manifests import AliasDistribution, RuntimeRecipe
 from studio.host import pip_config, process, uv
 from studio.host.files import write_atomic
 from studio.host.meter import Meter
+from studio.host.network import NetworkPolicy
 
 _COMPILE_TIMEOUT_S = 1800.0
 _DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")
@@ -32,6 +33,8 @@ async def install_packages(
     cache: Path,
     meter: Meter,
     on_linked: Callable[[], None],
+    *,
+    policy: NetworkPolicy | None = None,
 ) -> None:
     """Install the lock; `on_linked` is called when all files are in place, before bytecode.
 
@@ -43,6 +46,7 @@ async def install_packages(
         cache=cache,
         extra_indexes=extra_indexes(recipe),
         what=f"The packages of {recipe.title}",
+        policy=policy,
     )
     progress = _Progress(recipe, site_packages(python), meter, on_linked)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)

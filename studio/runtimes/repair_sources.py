@@ -19,6 +19,7 @@ from studio.host import archive, pip_config, uv
 from studio.host.files import write_atomic
 from studio.host.hashing import hash_file
 from studio.host.meter import Meter
+from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
@@ -195,6 +196,7 @@ class Sources:
             compile_bytecode=False,
             extra_indexes=extra_indexes(self._recipe),
             what=f"The packages of {self._recipe.title} that are damaged",
+            policy=in_force(self._paths),
         )
         await uv.install(request, on_line=self._meter.note)
 

@@ -40,6 +40,7 @@ from studio.domain.events import (
 )
 from studio.domain.integrity import Verdict
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.network import NetworkChange
 from studio.domain.runtimes import (
     PinRequest,
     RuntimeDetail,
@@ -48,6 +49,7 @@ from studio.domain.runtimes import (
 )
 from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.doctor_samples import REPORT
+from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
@@ -150,6 +152,7 @@ class FakeService:
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
+    network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -237,10 +240,12 @@ class FakeService:
                 if self.dies_in_down:
                     raise httpx.ReadError("connection lost")
                 return {"down": True}
-            case ["POST", "keys"]:
-                return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
-            case ["POST", "keys", key_id, "revoke"]:
-                return self._revoke_key(key_id)
+            case ["POST", "keys", *rest]:
+                return self._about_keys(rest, request)
+            case ["POST", "network"]:
+                change = msgspec.json.decode(request.content, type=NetworkChange)
+                self.network_changes.append(change)
+                return NETWORK
             case [_, "runtimes", *rest] if rest:
                 return await self._about_runtimes(rest, request)
         return self._read(path, request.url.params)
@@ -255,6 +260,7 @@ class FakeService:
             "/ps": lambda: PROCESSES,
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
+            "/network": lambda: NETWORK,
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }
@@ -351,6 +357,11 @@ class FakeService:
         )
         self.keys.append(info)
         return NewKey(info=info, key=KEY)
+
+    def _about_keys(self, rest: list[str], request: httpx.Request) -> object:
+        if rest:
+            return self._revoke_key(rest[0])
+        return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
 
     async def _about_runtimes(self, rest: list[str], request: httpx.Request) -> object:
         self.bodies.append(request.content)

@@ -17,6 +17,7 @@ from studio.domain.errors import (
     StudioError,
 )
 from studio.domain.events import Event, GatewayChanged, KeysChanged
+from studio.domain.network import NetworkChange
 from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
 from studio.domain.runtimes import (
     CollectRequest,
@@ -125,6 +126,8 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.runtime_versions("x"), "GET", "/runtimes/x/versions", ""),
         (lambda c: c.roll_back("x", RollbackRequest()), "POST", "/runtimes/x/rollback", ""),
         (lambda c: c.collect_runtimes(CollectRequest()), "POST", "/runtimes/gc", ""),
+        (lambda c: c.network(), "GET", "/network", ""),
+        (lambda c: c.change_network(NetworkChange()), "POST", "/network", ""),
         (lambda c: c.keys(), "GET", "/keys", ""),
         (lambda c: c.create_key(KeyRequest(name="x")), "POST", "/keys", ""),
         (lambda c: c.revoke_key("ab12"), "POST", "/keys/ab12/revoke", ""),

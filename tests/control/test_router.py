@@ -74,6 +74,7 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         "/host",
         "/hosts",
         "/doctor",
+        "/network",
     ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
@@ -124,6 +125,8 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/runtimes/x/pin", b'{"hashes": {"a": 1}}'),
         ("/runtimes/x/pin", b'{"commitx": "x"}'),
         ("/keys", b'{"name": "x", "max_concurrent": 1.5}'),
+        ("/network", b'{"values": {"offline": true}}'),
+        ("/network", b'{"value": {"offline": "on"}}'),
     ],
     ids=lambda value: repr(value[:32]),
 )
@@ -221,6 +224,18 @@ async def test_a_pin_that_cannot_be_is_refused(router: Router) -> None:
     status, error = await ask(router, "POST", f"/runtimes/{RUNTIME}/pin", body=body)
 
     assert (status, error["code"]) == (400, "pin-needless")
+
+
+async def test_the_network_is_set_over_the_api_too(router: Router) -> None:
+    """All that one client can do the other can."""
+    body = json.dumps({"values": {"connections": "2"}}).encode()
+
+    status, report = await ask(router, "POST", "/network", body=body)
+    refused, error = await ask(router, "POST", "/network", body=b'{"forget": ["nothing"]}')
+
+    assert (status, report["connections"]) == (200, 2)
+    assert (await ask(router, "GET", "/network"))[1] == report
+    assert (refused, error["code"]) == (400, "network-setting-unknown")
 
 
 async def test_the_key_is_in_the_first_answer_only(router: Router) -> None:

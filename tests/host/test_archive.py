@@ -1,8 +1,11 @@
 """Archives, the hostile ones above all: nothing may be written outside the folder."""
 
+import contextlib
 import io
 import os
+import subprocess
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,6 +119,82 @@ def test_an_archive_that_grows_past_its_limit_is_stopped(tmp_path: Path) -> None
 
     assert caught.value.code == "archive-unsafe"
     assert not (tmp_path / "out" / "b").exists()
+
+
+def test_an_archive_of_nothing_but_air_is_stopped(tmp_path: Path) -> None:
+    """A hundred kilobytes that become a hundred megabytes: no archive of programs does that."""
+    archive = make(tmp_path / "bomb.tar.xz", file("a", bytes(100_000_000)), mode="w:xz")
+
+    with pytest.raises(Damaged) as caught:
+        unpack(archive, tmp_path / "out")
+
+    assert caught.value.code == "archive-unsafe"
+    assert archive.stat().st_size < 200_000
+    assert not (tmp_path / "out" / "a").exists()
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:xz", "w:bz2"])
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_would_fill_the_memory_is_stopped(
+    tmp_path: Path, mode: str, kind: bytes
+) -> None:
+    """The library reads a header whole, before anybody could look at its size."""
+    info, _ = special("x", kind)
+    info.size = 50_000_000
+    archive = tmp_path / "bomb.tar"
+    with tarfile.open(archive, mode) as tar:
+        tar.fileobj.write(info.tobuf(tarfile.USTAR_FORMAT))
+        tar.fileobj.write(bytes(50_000_000))
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(Damaged) as caught:
+            unpack(archive, tmp_path / "out")
+        _now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert caught.value.code == "archive-unsafe"
+    assert most < 20_000_000
+
+
+def test_a_file_with_holes_counts_in_full(tmp_path: Path) -> None:
+    """It takes no room in the archive and all of it on the disk."""
+    sparse = tmp_path / "sparse"
+    with sparse.open("wb") as out:
+        out.truncate(100_000_000)
+    archive = tmp_path / "a.tar"
+    made = subprocess.run(
+        ["tar", "--sparse", "-cf", str(archive), "-C", str(tmp_path), "sparse"],
+        check=False, capture_output=True,
+    )  # fmt: skip
+    if made.returncode != 0:
+        pytest.skip("this machine's tar makes no sparse archives")
+
+    with pytest.raises(Damaged) as caught:
+        unpack(archive, tmp_path / "out")
+
+    assert caught.value.code == "archive-unsafe"
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        special("l", tarfile.LNKTYPE, "/etc/passwd"),
+        special("l", tarfile.LNKTYPE, "missing"),
+        special("l", tarfile.SYMTYPE, "a/../../../escaped"),
+        special("l", tarfile.CONTTYPE),
+    ],
+    ids=["absolute hard link", "hard link to nothing", "detour", "contiguous"],
+)
+def test_odd_links_and_kinds_end_in_words(tmp_path: Path, member: Member) -> None:
+    """Never in a traceback, never outside."""
+    archive = make(tmp_path / "a.tar", member)
+
+    with contextlib.suppress(Damaged, HostLacks):
+        unpack(archive, tmp_path / "out")
+
+    assert [path.name for path in tmp_path.iterdir() if path.name != "out"] == ["a.tar"]
 
 
 def cut(data: bytes) -> bytes:

@@ -1,281 +1,263 @@
-"""Downloads from a loopback server that misbehaves in every way that servers do."""
+"""Downloads: the plain case, sets of files, and going on where a run ended."""
 
 import asyncio
-import contextlib
 import hashlib
-import os
-from collections.abc import AsyncIterator
+import time
 from pathlib import Path
 
 import pytest
 
-from studio.domain.errors import Damaged, NetworkFailure
+from studio.domain.errors import NetworkFailure
 from studio.host import download
-from studio.host.download import Wanted
+from studio.host.download import Job, Progress, Wanted
+from tests.fakes import hostile
+from tests.fakes.hostile import Hostile
+from tests.fakes.waiting import until_async
+from tests.host.downloads import (
+    DATA,
+    LARGE,
+    LARGE_SHA256,
+    QUICK,
+    cancelled,
+    fetch,
+    large,
+    names,
+    refused,
+    wanted,
+)
 
-DATA = hashlib.sha256(b"seed").digest() * 40_000
-SHA256 = hashlib.sha256(DATA).hexdigest()
-
-
-class Server:
-    """Serves DATA; the flags say how badly. Keeps the Range of every request."""
-
-    def __init__(self) -> None:
-        self.body = DATA
-        self.knows_ranges = True
-        self.says_length = True
-        self.breaks_after: list[int] = []
-        """Bytes after which the next answers are cut off, one entry an answer."""
-        self.status = "200 OK"
-        self.location = ""
-        self.ranges: list[str] = []
-        self.sent = 0
-        self.url = ""
-
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request and close."""
-        lines = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-        headers = dict(line.lower().split(": ", 1) for line in lines[1:] if line)
-        self.ranges.append(headers.get("range", ""))
-        start = 0
-        head = [f"HTTP/1.1 {self.status}"]
-        if self.location and "moved" not in lines[0]:
-            head = ["HTTP/1.1 302 Found", f"Location: {self.location}"]
-            self.ranges.pop()
-        elif headers.get("range") and self.knows_ranges:
-            start = int(headers["range"].removeprefix("bytes=").rstrip("-"))
-            last = len(self.body) - 1
-            head = ["HTTP/1.1 206 Partial", f"Content-Range: bytes {start}-{last}/{last + 1}"]
-            if start > last:
-                head = ["HTTP/1.1 416 Range"]
-        body = b"" if self.location and "moved" not in lines[0] else self.body[start:]
-        if self.says_length:
-            head.append(f"Content-Length: {len(body)}")
-        body = body[: self.breaks_after.pop(0)] if self.breaks_after else body
-        writer.write("\r\n".join([*head, "Connection: close", "", ""]).encode() + body)
-        self.sent += len(body)
-        with contextlib.suppress(ConnectionError):
-            await writer.drain()
-            writer.close()
-            await writer.wait_closed()
+# -- the plain case ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
-    """Serve on a free port; no proxy of this machine stands between."""
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
-    served = Server()
-    listening = await asyncio.start_server(served.answer, "127.0.0.1", 0)
-    port = listening.sockets[0].getsockname()[1]
-    served.url = f"http://127.0.0.1:{port}/f%2B1.bin"
-    async with listening:
-        yield served
+async def test_a_file_arrives_with_progress(server: Hostile, tmp_path: Path) -> None:
+    """A name with an accent and a blank; nothing but the file is left."""
+    seen: list[Progress] = []
+
+    found = await fetch(wanted(server), tmp_path / "a b" / "ä ö.bin", seen=seen)
+
+    assert found == DATA
+    assert (seen[-1].done, seen[-1].total) == (len(DATA), len(DATA))
+    assert seen[-1].note is None
+    assert seen[-1].warnings == ()
+    assert names(tmp_path / "a b") == ["ä ö.bin"]
 
 
-def wanted(url: str, *, size: int | None = len(DATA)) -> Wanted:
-    """Return DATA as a wish."""
-    return Wanted(url=url, sha256=SHA256, bytes=size)
-
-
-def names(folder: Path) -> list[str]:
-    """Return what lies in a folder."""
-    return sorted(path.name for path in folder.iterdir())
-
-
-async def test_a_file_arrives_with_progress(server: Server, tmp_path: Path) -> None:
-    """The plain case; the part file is gone afterwards."""
-    seen: list[tuple[int, int | None]] = []
-
-    path = await download.fetch(
-        wanted(server.url), tmp_path / "a b" / "ä.bin", on_bytes=lambda *now: seen.append(now)
-    )
-
-    assert path.read_bytes() == DATA
-    assert seen[-1] == (len(DATA), len(DATA))
-    assert names(path.parent) == ["ä.bin"]
-
-
-async def test_a_file_that_is_here_is_not_fetched(server: Server, tmp_path: Path) -> None:
+async def test_a_file_that_is_here_is_not_fetched(server: Hostile, tmp_path: Path) -> None:
     """Also how a file is supplied by hand: put it there, and no server is asked."""
     (tmp_path / "f").write_bytes(DATA)
 
-    await download.fetch(wanted(server.url), tmp_path / "f")
+    await fetch(wanted(server), tmp_path / "f")
 
-    assert server.ranges == []
+    assert server.requests == []
 
 
-async def test_a_killed_download_goes_on_where_it_ended(server: Server, tmp_path: Path) -> None:
-    """Gigabytes are fetched over slow lines; only what is missing is fetched again."""
+@pytest.mark.parametrize("found", [DATA[:-1], bytes(len(DATA))])
+async def test_another_file_under_the_name_is_replaced(
+    server: Hostile, tmp_path: Path, found: bytes
+) -> None:
+    """Copied by hand and cut off, or of another release."""
+    (tmp_path / "f").write_bytes(found)
+
+    assert await fetch(wanted(server), tmp_path / "f") == DATA
+
+
+async def test_a_large_file_comes_in_parts_at_the_same_time(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Servers that limit each connection are asked over several; each byte comes once."""
+    assert await fetch(large(server), tmp_path / "f") == LARGE
+
+    assert server.connections == QUICK.connections
+    assert server.sent == len(LARGE)
+    assert all(span is not None for span in server.spans)
+
+
+async def test_an_empty_file_is_a_file(server: Hostile, tmp_path: Path) -> None:
+    """`__init__.py` of a model's folder; whatever is known of it."""
+    server.files["/empty"] = b""
+    nothing = hashlib.sha256(b"").hexdigest()
+
+    for number, one in enumerate(
+        [
+            Wanted(url=server.url("/empty")),
+            Wanted(url=server.url("/empty"), bytes=0, sha256=nothing),
+            Wanted(url=server.url("/empty"), sha256=nothing),
+        ]
+    ):
+        assert await fetch(one, tmp_path / str(number)) == b""
+
+
+async def test_a_set_of_files_arrives_with_one_progress(server: Hostile, tmp_path: Path) -> None:
+    """A model is forty files; the sum is unknown while one of the sizes is."""
+    for number in range(9):
+        server.files[f"/{number}"] = DATA[: number * 1000]
+    jobs = [
+        Job(wanted=Wanted(url=server.url(f"/{number}")), target=tmp_path / "m" / f"{number}")
+        for number in range(9)
+    ]
+    seen: list[Progress] = []
+
+    await download.fetch_all(jobs, policy=QUICK, on_progress=seen.append)
+
+    assert [job.target.stat().st_size for job in jobs] == [n * 1000 for n in range(9)]
+    assert seen[0].total is None
+    assert seen[-1].done == seen[-1].total == 36_000
+
+
+async def test_the_first_file_that_fails_ends_the_set(server: Hostile, tmp_path: Path) -> None:
+    """What the others have so far is kept for the next run."""
+    jobs = [
+        Job(wanted=Wanted(url=server.url("/none")), target=tmp_path / "none"),
+        Job(wanted=wanted(server), target=tmp_path / "f"),
+    ]
+    server.bytes_per_s = 100_000
+
+    with pytest.raises(NetworkFailure, match="404"):
+        await download.fetch_all(jobs, policy=QUICK)
+
+    assert not (tmp_path / "f").exists()
+
+
+async def test_who_asked_hears_nothing_of_the_work(server: Hostile, tmp_path: Path) -> None:
+    """Every token of every client passes the service's event loop: it must not wait for a disk."""
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0)
+            longest = max(longest, time.monotonic() - before)
+
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch())
+        await fetch(large(server), tmp_path / "f")
+        watching.cancel()
+
+    assert longest < 0.5
+
+
+# -- going on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sha256", [LARGE_SHA256, None])
+async def test_a_stopped_download_goes_on_where_it_ended(
+    server: Hostile, tmp_path: Path, sha256: str | None
+) -> None:
+    """Gigabytes come over slow lines; only what is missing is fetched again."""
+    server.bytes_per_s = 8_000_000
+    await cancelled(large(server, sha256=sha256), tmp_path / "f", 2_000_000)
+    before = server.sent
+    server.bytes_per_s = None
+
+    assert await fetch(large(server, sha256=sha256), tmp_path / "f") == LARGE
+
+    assert before >= 2_000_000
+    assert server.sent - len(LARGE) <= 1 << 20
+    assert names(tmp_path) == ["f"]
+
+
+async def test_a_part_that_another_program_left_is_taken_up(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Without a journal, as curl leaves it; the digest will tell."""
     (tmp_path / "f.part").write_bytes(DATA[:700_000])
 
-    await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert server.ranges == ["bytes=700000-"]
+    assert await fetch(wanted(server), tmp_path / "f") == DATA
     assert server.sent == len(DATA) - 700_000
-    assert (tmp_path / "f").read_bytes() == DATA
 
 
-async def test_a_whole_part_needs_no_server(server: Server, tmp_path: Path) -> None:
+async def test_a_whole_part_needs_no_server(server: Hostile, tmp_path: Path) -> None:
     """Killed between the last byte and the rename."""
     (tmp_path / "f.part").write_bytes(DATA)
 
-    await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert server.ranges == []
-
-
-async def test_a_broken_line_is_taken_up_again(server: Server, tmp_path: Path) -> None:
-    """Two breaks in one download are normal on a wireless line."""
-    server.breaks_after = [500_000, 300_000]
-
-    await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert server.ranges == ["", "bytes=500000-", "bytes=800000-"]
-    assert (tmp_path / "f").read_bytes() == DATA
+    assert await fetch(wanted(server), tmp_path / "f") == DATA
+    assert server.requests == []
 
 
-async def test_a_line_that_brings_nothing_is_given_up(server: Server, tmp_path: Path) -> None:
-    """Trying for ever would look like progress."""
-    server.breaks_after = [500_000, 0, 0, 0]
-
-    with pytest.raises(NetworkFailure) as caught:
-        await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert caught.value.code == "download-failed"
-    assert len(server.ranges) == 2
-    assert (tmp_path / "f.part").stat().st_size == 500_000
-
-
-async def test_a_server_without_ranges_or_length_still_serves(
-    server: Server, tmp_path: Path
-) -> None:
-    """Simple file servers send everything each time and do not say how much."""
-    server.knows_ranges = server.says_length = False
-    (tmp_path / "f.part").write_bytes(b"rubbish" * 1000)
-    totals: set[int | None] = set()
-
-    await download.fetch(
-        wanted(server.url, size=None),
-        tmp_path / "f",
-        on_bytes=lambda _done, total: totals.add(total),
-    )
-
-    assert (tmp_path / "f").read_bytes() == DATA
-    assert totals == {None}
-
-
-async def test_a_spoiled_part_is_thrown_away(server: Server, tmp_path: Path) -> None:
-    """Resumed onto wrong bytes the file is wrong; the next run must begin anew."""
-    (tmp_path / "f.part").write_bytes(bytes(600_000))
-
-    with pytest.raises(Damaged) as caught:
-        await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert caught.value.code == "download-hash"
-    assert names(tmp_path) == []
-    await download.fetch(wanted(server.url), tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == DATA
-
-
+@pytest.mark.parametrize("left", [bytes(600_000), DATA + b"more", b"\xff" * 100])
 @pytest.mark.parametrize("size", [None, len(DATA)])
-async def test_wrong_bytes_never_get_the_files_name(
-    server: Server, tmp_path: Path, size: int | None
+async def test_a_spoiled_part_costs_time_and_nothing_else(
+    server: Hostile, tmp_path: Path, left: bytes, size: int | None
 ) -> None:
-    """A login page with status 200, another release, an attack: all end here."""
-    server.body = b"<html>log in</html>"
+    """It came from a disk that went bad or from another file: the source is not blamed for it."""
+    (tmp_path / "f.part").write_bytes(left)
 
-    with pytest.raises(Damaged) as caught:
-        await download.fetch(wanted(server.url, size=size), tmp_path / "f")
-
-    assert caught.value.code == "download-hash"
-    assert names(tmp_path) == []
+    assert await fetch(wanted(server, size=size), tmp_path / "f") == DATA
 
 
-async def test_a_file_that_does_not_end_is_stopped(server: Server, tmp_path: Path) -> None:
-    """Its size is known; more than that is not fetched."""
-    server.body = DATA + bytes(8_000_000)
-
-    with pytest.raises(Damaged, match="longer"):
-        await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("size", [None, len(DATA)])
-async def test_a_part_longer_than_the_servers_file(
-    server: Server, tmp_path: Path, size: int | None
+async def test_without_a_digest_a_part_of_unknown_origin_is_not_used(
+    server: Hostile, tmp_path: Path
 ) -> None:
-    """The server answers 416, or the size is known: either way the next run begins anew."""
-    (tmp_path / "f.part").write_bytes(DATA + b"more")
+    """Nothing would tell that its beginning is of another file."""
+    (tmp_path / "f.part").write_bytes(bytes(700_000))
 
-    with contextlib.suppress(Damaged):
-        await download.fetch(wanted(server.url, size=size), tmp_path / "f")
-    await download.fetch(wanted(server.url, size=size), tmp_path / "f")
-
-    assert (tmp_path / "f").read_bytes() == DATA
+    assert await fetch(wanted(server, sha256=None, size=None), tmp_path / "f") == DATA
 
 
-async def test_redirects_are_followed(server: Server, tmp_path: Path) -> None:
-    """Release files of large projects lie behind one."""
-    server.location = server.url.replace("f%2B1", "moved")
+async def test_a_file_that_changed_between_two_runs_is_not_glued(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Half of Monday's file and half of Tuesday's is no file; same size, another ETag."""
+    server.bytes_per_s = 8_000_000
+    await cancelled(large(server, sha256=None), tmp_path / "f", 2_000_000)
+    server.bytes_per_s, server.etag = None, '"2"'
+    server.files["/large"] = LARGE[::-1]
 
-    await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert (tmp_path / "f").read_bytes() == DATA
-
-
-@pytest.mark.parametrize("status", ["403 Forbidden", "404 Not Found", "500 Oops", "429 Slowly"])
-async def test_a_refusal_is_named(server: Server, tmp_path: Path, status: str) -> None:
-    """The number tells an administrator what to look for."""
-    server.status = status
-
-    with pytest.raises(NetworkFailure, match=status.split()[0]) as caught:
-        await download.fetch(wanted(server.url), tmp_path / "f")
-
-    assert caught.value.code == "download-failed"
+    assert await fetch(large(server, sha256=None), tmp_path / "f") == LARGE[::-1]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1:1/f",
-        "http://weir.invalid/f",
-        "ftp://127.0.0.1/f",
-        "http://[bad/f",
-        "/no/f",
-    ],
-)
-async def test_an_address_that_leads_nowhere(server: Server, tmp_path: Path, url: str) -> None:
-    """No server, no such name, another protocol, nonsense, no such file: one kind of error."""
-    with pytest.raises(NetworkFailure) as caught:
-        await download.fetch(wanted(url), tmp_path / "f")
+async def test_a_server_that_names_no_version_is_asked_for_everything_again(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Without ETag, time and digest nothing says that the file is still the same."""
+    server.bytes_per_s, server.etag = 8_000_000, None
+    await cancelled(large(server, sha256=None), tmp_path / "f", 2_000_000)
+    server.bytes_per_s, before = None, server.sent
 
-    assert caught.value.code == "download-failed"
+    assert await fetch(large(server, sha256=None), tmp_path / "f") == LARGE
+    assert server.sent - before >= len(LARGE)
 
 
-async def test_a_password_in_the_address_is_not_shown(server: Server, tmp_path: Path) -> None:
-    """Messages end in logs and reports."""
-    server.status = "403 Forbidden"
-    url = server.url.replace("http://", "http://me:hidden@")
+async def test_marks_that_flutter_do_not_matter_when_a_digest_decides(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Machines behind one address give the same file different ETags."""
 
-    with pytest.raises(NetworkFailure) as caught:
-        await download.fetch(wanted(url), tmp_path / "f")
+    def other_mark(exchange: hostile.Exchange) -> bool:
+        server.etag = f'"{len(server.requests)}"'
+        return hostile.good(exchange)
 
-    assert "hidden" not in caught.value.message
+    server.always = other_mark
+
+    assert await fetch(large(server), tmp_path / "f") == LARGE
+    assert server.sent == len(LARGE)
 
 
-@pytest.mark.parametrize("as_address", [True, False])
-async def test_a_file_on_disk_is_copied_and_checked(tmp_path: Path, *, as_address: bool) -> None:
-    """A mirror may be a folder on a stick."""
-    source = tmp_path / "stick ü" / "f+1"
-    source.parent.mkdir()
-    source.write_bytes(DATA)
-    url = source.as_uri() if as_address else str(source)
+async def test_a_file_that_always_changes_is_given_up(server: Hostile, tmp_path: Path) -> None:
+    """A log that is written while it is fetched: said, not tried for ever."""
 
-    await download.fetch(wanted(url), tmp_path / "out" / "f")
+    def other_mark(exchange: hostile.Exchange) -> bool:
+        server.etag = f'"{len(server.requests)}"'
+        return hostile.good(exchange)
 
-    assert (tmp_path / "out" / "f").read_bytes() == DATA
-    source.write_bytes(DATA[:-1])
-    with pytest.raises(Damaged):
-        await download.fetch(wanted(url), tmp_path / "out" / "g")
+    server.always = other_mark
+
+    error = await refused(large(server, sha256=None), tmp_path / "f")
+
+    assert "changes while it is fetched" in error.message
+
+
+async def test_two_at_once_fetch_it_once(server: Hostile, tmp_path: Path) -> None:
+    """The second waits, says so, and finds the file."""
+    server.bytes_per_s = 3_000_000
+    seen: list[Progress] = []
+
+    first = asyncio.ensure_future(fetch(large(server), tmp_path / "f"))
+    await until_async(lambda: (tmp_path / "f.part").exists(), "the first")
+    second = await fetch(large(server), tmp_path / "f", seen=seen)
+
+    assert await first == second == LARGE
+    assert server.sent == len(LARGE)
+    assert any("another process" in (one.note or "") for one in seen)
+    assert names(tmp_path) == ["f"]

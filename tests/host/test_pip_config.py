@@ -133,26 +133,6 @@ def test_uvs_own_variables_win(tmp_path: Path) -> None:
     assert variables["UV_EXTRA_INDEX_URL"] == "http://uv-extra/simple http://ours"
 
 
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the system's certificate store lie where a test can remove it."""
-    place = tmp_path / "store.crt"
-    place.touch()
-    monkeypatch.setattr(pip_config, "_SYSTEM_STORES", (str(place),))
-    return place
-
-
-def test_a_machine_without_certificates_uses_uvs_own(store: Path) -> None:
-    """Bare containers have no store; pointing uv at it would refuse every server."""
-    store.unlink()
-
-    _arguments, variables = uv_settings(PackageSources(), {})
-    _same, named = uv_settings(PackageSources(), {"SSL_CERT_DIR": str(store.parent)})
-
-    assert "UV_SYSTEM_CERTS" not in variables
-    assert named["UV_SYSTEM_CERTS"] == "1"
-
-
 def test_settings_that_change_what_is_installed_are_dropped() -> None:
     """A lock is exact: an override or a lax hash rule of the person's would break it."""
     environ = {
@@ -170,22 +150,11 @@ def test_settings_that_change_what_is_installed_are_dropped() -> None:
     assert variables == {
         "UV_HTTP_TIMEOUT": "90",
         "UV_INDEX_WORK_PASSWORD": "secret",
-        "UV_SYSTEM_CERTS": "1",
     }
 
 
-def test_certificates_and_proxy_are_handed_over() -> None:
-    """Behind a company's proxy nothing works without them."""
-    sources = PackageSources(
-        cert="/ca.pem", client_cert="/me.pem", proxy="proxy:3128", trusted_hosts=("box", "box2")
-    )
-
-    arguments, variables = uv_settings(sources, {})
-    _same, kept = uv_settings(sources, {"SSL_CERT_FILE": "/own.pem", "https_proxy": "http://own"})
+def test_trusted_hosts_are_handed_over() -> None:
+    """A person's own mirror, known to pip as one without a certificate."""
+    arguments, _variables = uv_settings(PackageSources(trusted_hosts=("box", "box2")), {})
 
     assert arguments == [*BASE, "--allow-insecure-host", "box", "--allow-insecure-host", "box2"]
-    assert variables["SSL_CERT_FILE"] == "/ca.pem"
-    assert variables["SSL_CLIENT_CERT"] == "/me.pem"
-    assert variables["HTTPS_PROXY"] == variables["HTTP_PROXY"] == "http://proxy:3128"
-    assert "SSL_CERT_FILE" not in kept
-    assert "HTTPS_PROXY" not in kept

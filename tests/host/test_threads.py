@@ -3,7 +3,9 @@
 import asyncio
 import threading
 
-from studio.host.threads import in_thread
+import pytest
+
+from studio.host.threads import in_own_loop, in_thread
 
 
 async def test_the_result_arrives() -> None:
@@ -31,3 +33,40 @@ async def test_cancelling_waits_for_the_work() -> None:
 
     assert task.cancelled()
     assert ended.is_set()
+
+
+async def test_a_loop_of_its_own_brings_result_and_error() -> None:
+    """Work that blocks its loop blocks nobody else's."""
+
+    async def work() -> bool:
+        await asyncio.sleep(0)
+        return threading.current_thread() is threading.main_thread()
+
+    async def fail() -> None:
+        raise LookupError("mine")
+
+    assert await in_own_loop(work) is False
+    with pytest.raises(LookupError, match="mine"):
+        await in_own_loop(fail)
+
+
+async def test_cancelling_reaches_the_other_loop_and_waits_for_its_end() -> None:
+    """What was open is closed before the caller goes on."""
+    started = threading.Event()
+    ended: list[str] = []
+
+    async def work() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append("work")
+
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(in_own_loop(work))
+        await asyncio.to_thread(started.wait, 20)
+        task.cancel()
+
+    assert task.cancelled()
+    assert ended == ["work"]

@@ -1,0 +1,40 @@
+"""Sentences and labels of `weir network`."""
+
+ABOUT = "Show how the Studio goes out to the network, and set it."
+HELP_SET = (
+    "Set one thing; may be given again: proxy=ADDRESS|direct, no-proxy=HOSTS, ca=FILE, "
+    "offline=on|off, connections=N, mirror=ADDRESS=MIRROR."
+)
+HELP_FORGET = "Forget one of them, so that environment and pip's files decide again."
+
+NETWORK = "Network"
+PROXY = "Proxy"
+EXCEPT = "Not through it"
+CERTIFICATES = "Certificates"
+CLIENT = "Client certificate"
+MIRRORS = "Mirrors"
+PACKAGES = "Packages"
+PATIENCE = "Patience"
+SETTINGS = "Settings"
+BY_HAND = "By hand"
+NOTES = "To note"
+
+ON = "on"
+OFF = "switched off by {source}: only what is here and in the downloads folder is used"
+NO_PROXY = "none: everything is reached directly"
+PROXY_LINE = "{scheme}: {url}{password}, by {source}"
+WITH_PASSWORD = " (with a password)"
+PUBLIC = "this machine's store and the public authorities"
+AUTHORITY = "{path}, by {source}"
+AUTHORITY_UNUSED = "{path}, by {source}: not used, {problem}"
+MIRROR = "{at} before {of}, by {source}"
+NO_MIRRORS = "none"
+DEFAULT_INDEX = "the installer's own index"
+INDEX = "index {url}"
+EXTRA_INDEX = "also {url}"
+FOLDER = "folder {path}"
+PATIENCE_LINE = (
+    "{connections} parts of a file at a time, {connect} to connect, {stall} of silence, "
+    "{tries} tries in a row"
+)
+DOWNLOADS = "put files into {folder}"

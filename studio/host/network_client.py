@@ -1,0 +1,106 @@
+"""The one way to make an HTTP client from the network policy.
+
+httpx gives TLS, proxies and pooled connections; the environment is read by the policy alone, so
+that what `weir network` shows is what happens. Redirects are followed by hand (transfer/source.py).
+"""
+
+import ssl
+from collections.abc import Mapping
+
+import certifi
+import httpx
+
+from studio.domain.errors import HostLacks
+from studio.host.network import NetworkPolicy, redacted
+
+
+class Routed(httpx.AsyncBaseTransport):
+    """Sends each request directly or through the proxy that the policy names for its host."""
+
+    def __init__(self, policy: NetworkPolicy, trust: ssl.SSLContext, limits: httpx.Limits) -> None:
+        self._policy = policy
+        self._trust = trust
+        self._limits = limits
+        self._ways: dict[str | None, httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request on its way."""
+        proxy = self._policy.proxy_for(str(request.url))
+        return await self._way(proxy.url if proxy is not None else None).handle_async_request(
+            request
+        )
+
+    def _way(self, proxy: str | None) -> httpx.AsyncHTTPTransport:
+        if proxy not in self._ways:
+            if proxy is not None and proxy.startswith("socks"):
+                raise httpx.ProxyError(f"{redacted(proxy)} is a SOCKS proxy, an HTTP one is needed")
+            self._ways[proxy] = httpx.AsyncHTTPTransport(
+                verify=self._trust,
+                proxy=self._through(proxy) if proxy is not None else None,
+                limits=self._limits,
+                trust_env=False,
+            )
+        return self._ways[proxy]
+
+    def _through(self, proxy: str) -> httpx.Proxy:
+        is_protected = proxy.startswith("https:")
+        return httpx.Proxy(proxy, ssl_context=self._trust if is_protected else None)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for way in self._ways.values():
+            await way.aclose()
+
+
+def client(
+    policy: NetworkPolicy,
+    *,
+    most_connections: int | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> httpx.AsyncClient:
+    """Return a client that goes out as the policy says; `async with` closes it.
+
+    It follows no redirect by itself. A request that finds all `most_connections` busy waits.
+
+    Raises: HostLacks (`client-certificate-invalid`).
+    """
+    limits = httpx.Limits(max_connections=most_connections, max_keepalive_connections=None)
+    return httpx.AsyncClient(
+        transport=Routed(policy, trust(policy), limits),
+        timeout=httpx.Timeout(policy.stall_s, connect=policy.connect_s, pool=None),
+        headers={"User-Agent": policy.user_agent, **(headers or {})},
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+def trust(policy: NetworkPolicy) -> ssl.SSLContext:
+    """Return a context that trusts this machine's authorities, those named, and the public ones.
+
+    A company's proxy is known to the machine's store or a named file only; a bare container has no
+    store at all.
+
+    Raises: HostLacks (`client-certificate-invalid`).
+    """
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    for authority in policy.authorities:
+        place = str(authority.path)
+        try:
+            if authority.path.is_dir():
+                context.load_verify_locations(capath=place)
+            elif authority.problem is None:
+                context.load_verify_locations(place)
+        except (OSError, ssl.SSLError):
+            continue  # `weir network` names it; a refused server names all that is trusted
+    if policy.client_certificate is not None:
+        try:
+            context.load_cert_chain(policy.client_certificate)
+        except (OSError, ssl.SSLError) as error:
+            raise HostLacks(
+                "client-certificate-invalid",
+                f"The client certificate {policy.client_certificate} cannot be used: {error}.",
+                hint="It has to hold certificate and key as PEM, the key without a pass phrase; "
+                "it is named by SSL_CLIENT_CERT or pip's `client-cert`.",
+            ) from error
+    return context

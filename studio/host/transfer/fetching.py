@@ -1,0 +1,228 @@
+"""One file from its sources in order: waits its turn, goes on where it was, blames who lies."""
+
+import asyncio
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from studio.host.files import from_os_error, require_space, sha256_file
+from studio.host.network import NetworkPolicy, redacted
+from studio.host.tasks import beside
+from studio.host.threads import in_thread
+from studio.host.transfer.digest import Follower
+from studio.host.transfer.faults import Fault, Kind
+from studio.host.transfer.part import PartFile
+from studio.host.transfer.session import Budget, Session
+from studio.host.transfer.source import Source
+from studio.host.transfer.wanted import Failure, Wanted, local_path, switched_off, unreachable
+
+_LOCK_LOOK_S = 0.1
+_CHUNK = 1 << 20
+
+
+class Fetching:
+    """One file on its way. `done`, `total`, `note` and `warnings` may be read meanwhile."""
+
+    def __init__(self, wanted: Wanted, target: Path, policy: NetworkPolicy) -> None:
+        self._wanted = wanted
+        self._target = target
+        self._policy = policy
+        self._budget = Budget(policy.most_tries)
+        self._part: PartFile | None = None
+        self._done = 0
+        self._total = wanted.bytes
+        self._note: tuple[str, int] | None = None
+        self.warnings: list[str] = []
+
+    @property
+    def done(self) -> int:
+        """Return how many bytes are here."""
+        return self._part.present if self._part is not None else self._done
+
+    @property
+    def total(self) -> int | None:
+        """Return the size of the file, or None while not known."""
+        return self._part.size if self._part is not None else self._total
+
+    @property
+    def note(self) -> str | None:
+        """Return what is unusual right now; bytes that come put an end to it."""
+        if self._note is None or self.done > self._note[1]:
+            return None
+        return self._note[0]
+
+    def say(self, note: str) -> None:
+        """Say what is unusual right now."""
+        self._note = (note, self.done)
+
+    async def run(self, client: Callable[[], httpx.AsyncClient]) -> None:
+        """Bring the file, unless it is here.
+
+        Raises: NetworkFailure, Damaged, HostLacks as `studio.host.download.fetch`.
+        """
+        part_path = self._target.with_name(f"{self._target.name}.part")
+        try:
+            if await self._is_here():
+                return
+            await asyncio.to_thread(
+                functools.partial(self._target.parent.mkdir, parents=True, exist_ok=True)
+            )
+            part = await self._take_turn(part_path)
+            try:
+                if not await self._is_here():
+                    self._part = part
+                    await self._bring(part, client)
+            finally:
+                if self._part is not None:
+                    self._done, self._total, self._part = part.present, part.size, None
+                part.close()
+        except OSError as error:
+            raise from_os_error(error, part_path) from error
+
+    async def _is_here(self) -> bool:
+        """Return whether the file is whole already; also how one that was put there is found."""
+        if not await in_thread(functools.partial(is_whole, self._target, self._wanted)):
+            return False
+        self._done = self._total = (await asyncio.to_thread(self._target.stat)).st_size
+        return True
+
+    async def _take_turn(self, path: Path) -> PartFile:
+        """Return the part as soon as nobody else holds it."""
+        while (part := PartFile.try_open(path)) is None:
+            self.say("another process is fetching it; waiting for its end")
+            await asyncio.sleep(_LOCK_LOOK_S)
+        self._note = None
+        return part
+
+    async def _bring(self, part: PartFile, client: Callable[[], httpx.AsyncClient]) -> None:
+        addresses = self._wanted.addresses(self._policy)
+        if not addresses:
+            raise switched_off(self._wanted, self._target, self._policy)
+        sources = {address: _digest(address) for address in addresses}
+        part.resume(
+            sha256=self._wanted.sha256,
+            size=self._wanted.bytes,
+            sources=set(sources.values()),
+        )
+        if self._wanted.sha256 is None:
+            # Bytes of two sources are never joined unless a digest will tell.
+            addresses = tuple(sorted(addresses, key=lambda a: sources[a] not in part.contributors))
+        failures: list[Failure] = []
+        for address in addresses:
+            fault = await self._try(address, part, client)
+            if fault is None:
+                await in_thread(functools.partial(part.publish, self._target))
+                return
+            failures.append(Failure(shown=redacted(address), fault=fault))
+            if address != addresses[-1]:
+                self.warnings.append(f"{failures[-1].text} Trying the next source.")
+        raise unreachable(self._wanted, self._target, failures)
+
+    async def _try(
+        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+    ) -> Fault | None:
+        """Ask one source; None when the file is whole and right.
+
+        Wrong bytes are its fault only when all of them are its own, of this run: else they go, and
+        it is asked once more for everything.
+        """
+        digest = _digest(address)
+        while True:
+            if self._wanted.sha256 is None and part.contributors - {digest}:
+                part.reset(size=self._wanted.bytes)
+            is_mixed = part.present > 0
+            try:
+                found = await self._whole(address, part, client)
+            except Fault as fault:
+                return fault
+            if self._wanted.sha256 in (None, found):
+                return None
+            part.reset(size=self._wanted.bytes)
+            if not is_mixed:
+                return Fault(
+                    f"expected sha256 {str(self._wanted.sha256)[:12]}…, found {found[:12]}…",
+                    kind=Kind.WRONG,
+                )
+            self.say("what was here before did not fit; beginning anew")
+
+    async def _whole(
+        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+    ) -> str:
+        """Bring every byte, and return the sha256 of the whole."""
+        follower = Follower(part, hashes=self._wanted.sha256 is not None)
+        local = local_path(address)
+        if local is not None:
+            await beside(lambda: self._copy(local, part), follower.follow)
+        elif not part.is_complete:
+            session = Session(
+                Source(address, client(), self._policy, self._headers(address)),
+                part,
+                self._policy,
+                name=self._target.name,
+                expected=self._wanted.bytes,
+                is_pinned=self._wanted.sha256 is not None,
+                budget=self._budget,
+                on_note=self.say,
+                on_size=lambda: self._require_space(part),
+            )
+            self._require_space(part)
+            await beside(session.run, follower.follow)
+        return await follower.finish() if self._wanted.sha256 is not None else ""
+
+    def _headers(self, address: str) -> dict[str, str]:
+        return self._wanted.headers if address == self._wanted.url else {}
+
+    def _require_space(self, part: PartFile) -> None:
+        """Raise HostLacks (`disk-space`) when the rest does not fit."""
+        needed = part.unwritten_bytes
+        if needed:
+            require_space(self._target.parent, needed, f"The rest of {self._target.name}")
+
+    async def _copy(self, local: Path, part: PartFile) -> None:
+        """Copy a file of this machine: from a stick, a share, a mirror's folder."""
+        try:
+            file = local.open("rb")
+        except OSError as error:
+            raise Fault(_unreadable(local, error)) from error
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            if self._wanted.bytes not in (None, size):
+                words = f"it has {size:,} bytes, {self._wanted.bytes:,} are expected"
+                raise Fault(words, kind=Kind.WRONG)
+            part.reset(size=size)
+            part.comes_from(_digest(str(local)), None)
+            self._require_space(part)
+            at = 0
+            while data := self._read(file.read, local):
+                part.write(at, data)
+                at += len(data)
+                await asyncio.sleep(0)
+        part.expect(at)
+
+    def _read(self, read: Callable[[int], bytes], local: Path) -> bytes:
+        try:
+            return read(_CHUNK)
+        except OSError as error:
+            raise Fault(_unreadable(local, error)) from error
+
+
+def is_whole(path: Path, wanted: Wanted) -> bool:
+    """Return whether a file of that name is here and right, as far as can be told."""
+    if not path.is_file():
+        return False
+    if wanted.bytes is not None and path.stat().st_size != wanted.bytes:
+        return False
+    return wanted.sha256 is None or sha256_file(path) == wanted.sha256
+
+
+def _digest(address: str) -> str:
+    return Source.digest_of(address)
+
+
+def _unreadable(local: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"there is no such file {local}"
+    return f"{local} cannot be read: {error.strerror or error}"

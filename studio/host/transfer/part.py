@@ -1,0 +1,280 @@
+"""The unfinished file: one file of fixed name with holes, its lock, and its journal.
+
+Ranges are written where they belong, so nothing is copied at the end. Room is not reserved ahead:
+where the file system cannot do it, the C library writes zeros instead, over a network file system
+as long as the download itself. The free space is looked at before the first byte, and a disk that
+fills up leaves all that is here for the next try.
+"""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from studio.host.transfer.journal import Entry, Journal
+from studio.host.transfer.spans import Span, Spans
+
+if os.name == "posix":
+    import fcntl
+
+RECORD_EVERY_BYTES = 256 << 10
+"""What a kill may lose: less than this, in all connections together."""
+_BLOCK = 512
+"""Unit of `st_blocks`, whatever the file system."""
+
+
+class PartFile:
+    """An open part, locked for this process. Not for use by several threads at a time."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        """Use `try_open`. Raises: OSError."""
+        self.path = path
+        self._file = file
+        self._journal = Journal(path.with_name(f"{path.name}.journal"))
+        self._entry = Entry()
+        self._spans = Spans()
+        self._synced: tuple[Span, ...] = ()
+        self._claimed: list[Span] = []
+        self._unrecorded = 0
+        self.generation = 0
+        """Changes whenever all bytes are forgotten."""
+        self.contributors: set[str] = set()
+
+    @classmethod
+    def try_open(cls, path: Path) -> "PartFile | None":
+        """Return the part, made if need be; None while another process holds it. Raises: OSError.
+
+        Whoever held it before may have renamed or removed it meanwhile: then the lock is on a file
+        of another name, and counts for nothing.
+        """
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            if _lock(file) and _is_still(path, file):
+                return cls(path, file)
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+        return None
+
+    # -- what is here ------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int | None:
+        """Return the size of the whole file; None while not known."""
+        return self._entry.bytes
+
+    @property
+    def present(self) -> int:
+        """Return how many bytes are here."""
+        return self._spans.count
+
+    @property
+    def front(self) -> int:
+        """Return how many bytes from the beginning on are here without a hole."""
+        return self._spans.front
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every byte is here."""
+        return self.size is not None and self._spans.front >= self.size
+
+    @property
+    def unwritten_bytes(self) -> int | None:
+        """Return how much room the rest will take on the disk; None while not known."""
+        if self.size is None:
+            return None
+        blocks: int | None = getattr(os.fstat(self._file), "st_blocks", None)
+        taken = blocks * _BLOCK if blocks is not None else self.present
+        return max(0, self.size - taken)
+
+    def validator(self, source: str) -> str | None:
+        """Return by what `source` told versions apart when its bytes were fetched."""
+        return self._entry.validator if self._entry.source == source else None
+
+    def resume(self, *, sha256: str | None, size: int | None, sources: set[str]) -> None:
+        """Take up what an earlier run left, as far as it can belong to the file wanted now.
+
+        With a digest the bytes may be of any source. Without one they have to be of a source that
+        can still tell whether they are of the version that it has now. Raises: OSError.
+        """
+        before = self._journal.read()
+        fresh = Entry(sha256=sha256, bytes=size)
+        if before is None:
+            self._entry = fresh
+            self._take_up_plain(sha256, size)
+        elif _fits(before, fresh, sources):
+            known = before.bytes if size is None else size
+            self._entry = msgspec.structs.replace(before, sha256=sha256, bytes=known)
+            self._spans = Spans(before.believed())
+            self.contributors = set(before.contributors)
+        else:
+            self._entry = fresh
+        if not self._spans.count:
+            os.ftruncate(self._file, 0)
+        self._journal.reserve()
+        self.record()
+
+    def _take_up_plain(self, sha256: str | None, size: int | None) -> None:
+        """A part without a journal, as other programs leave it: whole from its beginning on.
+
+        Only where a digest will tell, and only where the file has no holes.
+        """
+        stat = os.fstat(self._file)
+        has_holes = getattr(stat, "st_blocks", 0) * _BLOCK < stat.st_size
+        is_too_long = size is not None and stat.st_size > size
+        if sha256 is not None and not has_holes and not is_too_long:
+            self._spans.add(0, stat.st_size)
+
+    # -- what comes ----------------------------------------------------------------------------
+
+    def expect(self, size: int) -> None:
+        """Note the size of the whole file."""
+        if self._entry.bytes != size:
+            self._entry = msgspec.structs.replace(self._entry, bytes=size)
+            self.record()
+
+    def comes_from(self, source: str, validator: str | None) -> None:
+        """Note who sends what comes next, and by what it tells versions apart."""
+        self.contributors.add(source)
+        self._entry = msgspec.structs.replace(
+            self._entry,
+            source=source,
+            validator=validator,
+            contributors=tuple(sorted(self.contributors)),
+        )
+        self.record()
+
+    def write(self, at: int, data: bytes) -> None:
+        """Write bytes where they belong. Raises: OSError."""
+        view = memoryview(data)
+        start = at
+        while view:
+            written = os.pwrite(self._file, view, at)
+            at += written
+            view = view[written:]
+        self._spans.add(start, at)
+        self._unrecorded += at - start
+        if self._unrecorded >= RECORD_EVERY_BYTES:
+            self.record()
+
+    def record(self) -> None:
+        """Bring the journal up to date. Raises: OSError."""
+        self._unrecorded = 0
+        self._entry = msgspec.structs.replace(
+            self._entry, spans=self._spans.all(), synced=self._synced
+        )
+        self._journal.write(self._entry)
+
+    def reset(self, *, size: int | None) -> None:
+        """Forget every byte: they are of another file, or come again from the beginning."""
+        self.generation += 1
+        self._spans = Spans()
+        self._synced = ()
+        self._claimed.clear()
+        self.contributors = set()
+        self._entry = Entry(sha256=self._entry.sha256, bytes=size)
+        self.record()
+        os.ftruncate(self._file, 0)
+
+    def claim(self, most_bytes: int) -> Span | None:
+        """Return the next missing range that nobody fetches yet; None when there is none."""
+        busy = Spans(self._spans.all())
+        for start, end in self._claimed:
+            busy.add(start, end)
+        holes = busy.holes(self.size if self.size is not None else busy.end + most_bytes)
+        if not holes:
+            return None
+        start, end = holes[0]
+        span = (start, min(end, start + most_bytes))
+        self._claimed.append(span)
+        return span
+
+    def release(self, span: Span) -> None:
+        """Give back a range; what of it has come stays."""
+        if span in self._claimed:
+            self._claimed.remove(span)
+
+    def missing(self) -> int | None:
+        """Return how many bytes neither are here nor are being fetched; None while not known."""
+        if self.size is None:
+            return None
+        busy = Spans(self._spans.all())
+        for start, end in self._claimed:
+            busy.add(start, end)
+        return self.size - busy.count
+
+    # -- reading back and the end --------------------------------------------------------------
+
+    def read(self, at: int, most_bytes: int) -> bytes:
+        """Return bytes that are here. May be called from another thread. Raises: OSError."""
+        return os.pread(self._file, most_bytes, at)
+
+    def spans(self) -> tuple[Span, ...]:
+        """Return the ranges that are here."""
+        return self._spans.all()
+
+    def flush(self) -> None:
+        """Bring what was written to the disk. May be called from a thread. Raises: OSError."""
+        os.fdatasync(self._file)
+
+    def flushed(self, spans: tuple[Span, ...]) -> None:
+        """Note that `spans` had been written before the last flush began."""
+        self._synced = spans
+        self.record()
+
+    def publish(self, target: Path) -> None:
+        """Give the whole file its name, flushed, in one step. Raises: OSError."""
+        os.ftruncate(self._file, self.size or 0)
+        os.fsync(self._file)
+        self.path.replace(target)
+        self._journal.remove()
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def discard(self) -> None:
+        """Remove the part and its journal."""
+        self._journal.remove()
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of the lock, with the journal up to date; a part without a byte is removed."""
+        try:
+            if not _is_still(self.path, self._file):
+                return
+            if not self.present:
+                self.discard()
+            elif self._unrecorded:
+                self.record()
+        finally:
+            self._journal.close()
+            os.close(self._file)
+
+
+def _fits(before: Entry, now: Entry, sources: set[str]) -> bool:
+    """Return whether what is on the disk can be a part of the file wanted now."""
+    if before.sha256 != now.sha256:
+        return False
+    if before.bytes is not None and now.bytes is not None and before.bytes != now.bytes:
+        return False
+    return now.sha256 is not None or (before.validator is not None and before.source in sources)
+
+
+def _lock(file: int) -> bool:
+    if os.name != "posix":  # WORKAROUND(windows): the service runs in WSL2, so POSIX there
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_still(path: Path, file: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
