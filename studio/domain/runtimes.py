@@ -52,8 +52,17 @@ class BuildStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Names of the recipe's tools."""
     source: str | None = None
     """What is built: an upstream project and what of it."""
-    command: tuple[str, ...] = ()
-    """As it is run, with the recipe's placeholders; empty: the Studio does it itself."""
+    upstream: str | None = None
+    """Folder in the repository of the recipe's series; the commands find a copy at `{source}`."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    """As they are run, one after another, with placeholders (runtimes/steps.py); empty: the engine
+    does it by itself when it starts, and only the tools are looked for."""
+    environment: dict[str, str] = {}
+    """Variables for the commands, with the same placeholders."""
+    produces: tuple[str, ...] = ()
+    """What has to be there when they are done, with the same placeholders and `*`."""
+    timeout_s: float = 3600.0
+    """For each command."""
     compute_capabilities: tuple[str, ...] = ()
     """Only on these cards; empty: on all."""
     default: bool = True

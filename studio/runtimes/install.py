@@ -23,7 +23,7 @@ from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import history, libraries, patches, pin, wheels
+from studio.runtimes import history, libraries, patches, pin, series, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -125,6 +125,7 @@ async def _install_locked(recipe: RuntimeRecipe, paths: Paths, meter: Meter) -> 
         if found is not None:
             return found
         _remove_unfinished_writes(home)
+        await series.fetch(recipe, paths, meter)
         patches.require_patches(paths, recipe)
         chosen = await choose(recipe, paths, meter)
         installed = await _Installation(recipe, paths, meter, chosen).run()

@@ -13,7 +13,7 @@ import re
 import msgspec
 
 from studio.domain.errors import BadInput, Busy, HostLacks
-from studio.domain.manifests import RuntimeRecipe
+from studio.domain.manifests import PatchSet, RuntimeRecipe
 from studio.domain.runtimes import (
     PackageWheel,
     PinRequest,
@@ -26,6 +26,8 @@ from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive
 from studio.host.paths import Paths
 
+ORDER_MARK = "series-order"
+"""The mark of a recipe whose list was not seen at its commit; agreed to, any list will do."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _WHEEL = re.compile(r"(?P<name>[^-/\\]+)-(?P<version>[^-/\\]+)(-[^/\\]+)?\.whl")
@@ -51,12 +53,24 @@ def apply(recipe: RuntimeRecipe, supplied: RuntimePin | None) -> RuntimeRecipe:
         else one
         for one in recipe.patches
     )
+    if ORDER_MARK in supplied.confirmed:
+        patches = tuple(_as_listed(one) for one in patches)
     packages = recipe.packages
     if packages is not None:
         wheels = tuple(_with_hash(wheel, supplied.hashes) for wheel in packages.wheels)
         packages = msgspec.structs.replace(packages, wheels=wheels)
     marks = tuple(mark for mark in recipe.unverified if mark.name not in supplied.confirmed)
     return msgspec.structs.replace(recipe, patches=patches, packages=packages, unverified=marks)
+
+
+def _as_listed(patches: PatchSet) -> PatchSet:
+    """Return a set that takes the list at its commit as it is: the person has agreed to it."""
+    upstream = patches.upstream
+    if upstream is None or upstream.list_file is None:
+        return patches
+    return msgspec.structs.replace(
+        patches, upstream=msgspec.structs.replace(upstream, order=(), count=None)
+    )
 
 
 def _with_hash(wheel: PackageWheel, hashes: dict[str, str]) -> PackageWheel:
