@@ -23,7 +23,7 @@ from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import history, libraries, patches, pin, series, wheels
+from studio.runtimes import history, libraries, patches, pin, series, steps, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -52,6 +52,8 @@ class Step(enum.StrEnum):
     PACKAGES = "packages"
     """And so is their bytecode."""
     ALIASES = "aliases"
+    STEPS = "steps"
+    """All build steps are done."""
     PATCHES = "patches"
     """All patches are applied and their modules compiled."""
     PROBE = "probe"
@@ -159,6 +161,9 @@ class _Installation:
             await self._install_packages()
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
+        if Step.STEPS not in self._journal.steps:
+            await steps.build(self._recipe, self._paths, self._folder, self._python, self._meter)
+            self._did(Step.STEPS)
         await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         await self._probe()
         return await self._activate()
@@ -197,6 +202,7 @@ class _Installation:
         self._meter.begin(f"Setting up {self._chosen.words}")
         for file in (folders.RECORD_FILE, patches.REPORT_FILE):
             (self._folder / file).unlink(missing_ok=True)
+        await in_thread(functools.partial(steps.forget, self._folder))
         for old in (target, partial, self._folder / patches.JOURNALS):
             await in_thread(functools.partial(_remove, old))
         if self._chosen.archive is not None:
@@ -360,6 +366,7 @@ def _remove_unfinished_writes(home: Path) -> None:
         f"*/.{folders.RECORD_FILE}.*",
         f"*/.{JOURNAL_FILE}.*",
         f"*/.{patches.REPORT_FILE}.*",
+        f"*/.{steps.BUILT_FILE}.*",
     ):
         for path in home.glob(place):
             path.unlink(missing_ok=True)

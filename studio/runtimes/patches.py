@@ -230,7 +230,7 @@ def _own_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield those that lie in a recipe's folder, but for what an upstream series replaces."""
     folder = recipe_folder(paths, patches.recipe or recipe.name) / PATCHES
-    left_out = _replaced(recipe, patches)
+    left_out = replaced(recipe, patches)
     for name in patches.files:
         if name in left_out:
             continue
@@ -274,7 +274,7 @@ def _journal(folder: Path, patches: PatchSet) -> Path:
     return folder / JOURNALS / f"{name}.json"
 
 
-def _replaced(recipe: RuntimeRecipe, patches: PatchSet) -> tuple[str, ...]:
+def replaced(recipe: RuntimeRecipe, patches: PatchSet) -> tuple[str, ...]:
     """Return which files of a set are skipped, because an upstream series does the same."""
     named = {
         name for one in recipe.patches if one.upstream is not None for name in one.upstream.replaces
@@ -288,7 +288,7 @@ def _report_of(recipe: RuntimeRecipe, patches: PatchSet) -> SetReport:
         title=patches.title,
         tree=patches.tree,
         source=f"{upstream.repository} at {upstream.commit}" if upstream is not None else None,
-        replaced=_replaced(recipe, patches),
+        replaced=replaced(recipe, patches),
         patches=(),
         hunks=(),
     )

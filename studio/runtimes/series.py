@@ -73,8 +73,8 @@ async def fetch(recipe: RuntimeRecipe, paths: Paths, meter: Meter | None) -> tup
     return tuple(sources)
 
 
-def load(paths: Paths, upstream: UpstreamSeries) -> Snapshot:
-    """Return a series that was fetched.
+def load(paths: Paths, upstream: UpstreamSeries, *, more: tuple[str, ...] = ()) -> Snapshot:
+    """Return a series that was fetched, and the folders of its repository that `more` names.
 
     Raises: HostLacks (`series-missing`).
     """
@@ -83,7 +83,7 @@ def load(paths: Paths, upstream: UpstreamSeries) -> Snapshot:
         repository=upstream.repository,
         commit=upstream.commit,
         tree=upstream.tree,
-        paths=(upstream.path, *upstream.copies),
+        paths=(upstream.path, *upstream.copies, *more),
     )
     found = obtain.kept_snapshot(kept_file(paths, upstream.commit), one)
     if found is None:

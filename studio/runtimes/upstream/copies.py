@@ -11,7 +11,8 @@ _PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\')
 def as_patch(files: Mapping[str, File], *, strip: int = 1) -> bytes:
     """Return a patch that adds each file; `strip` is what whoever applies it takes off the paths.
 
-    At least one part is taken off. A file that is there already counts as applied when it is equal, and is a reject otherwise.
+    At least one part is taken off. A file that is there already counts as applied when it is
+    equal, and is a reject otherwise.
     """
     old, new = ("/".join([side, *["x"] * (strip - 1), ""]) for side in ("a", "b"))
     return b"".join(
