@@ -361,6 +361,8 @@ class UpstreamSeries(Document, frozen=True, kw_only=True):
     """Its address, `https://…`."""
     commit: str | None = None
     """40 hex digits; None: not pinned yet, so the runtime cannot be installed."""
+    tree: str | None = None
+    """The commit's tree, 40 hex digits: with it an archive without git's data can be checked."""
     path: str
     """The folder of the series inside the repository."""
     list_file: str | None = None
@@ -371,6 +373,8 @@ class UpstreamSeries(Document, frozen=True, kw_only=True):
     """How many patches the first fetch must find; None: not known."""
     copies: dict[str, str] = {}
     """Folder in the repository to folder in the tree: new files that go before the patches."""
+    replaces: tuple[str, ...] = ()
+    """Which of our own patches that the recipe names are left out: the series does the same."""
 
 
 class PatchSet(Document, frozen=True, kw_only=True):
@@ -382,6 +386,10 @@ class PatchSet(Document, frozen=True, kw_only=True):
     strip: int = 1
     files: tuple[str, ...] = ()
     """Ours: names under `patches/` beside runtime.toml, in order."""
+    recipe: str | None = None
+    """The recipe whose `patches/` they lie in; None: this one."""
+    fallback_cost: str | None = None
+    """Given: a set that does not fit is left out, at this cost; None: then nothing is installed."""
     upstream: UpstreamSeries | None = None
 
 

@@ -47,6 +47,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The packages bring one; it is used where the machine's does not fit."""
     without: str | None = None
     """What is done or lost when the machine has none; None: nothing works without it."""
+    accepts: tuple[str, ...] = ()
+    """Beginnings of versions that will do (`13.0`); empty: any."""
     purpose: str
 
 
@@ -59,8 +61,20 @@ class BuildStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Names of the recipe's tools."""
     source: str | None = None
     """What is built: an upstream project and what of it."""
-    command: tuple[str, ...] = ()
-    """As it is run, with the recipe's placeholders; empty: the Studio does it itself."""
+    upstream: str | None = None
+    """Folder in the repository of the recipe's series; the commands find a copy at `{source}`."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    """As they are run, one after another, with placeholders (runtimes/steps.py)."""
+    at_start: bool = False
+    """True: the engine does it by itself when it starts, and only the tools are looked for."""
+    environment: dict[str, str] = {}
+    """Variables for the commands, with the same placeholders."""
+    produces: tuple[str, ...] = ()
+    """What has to be there when they are done, with the same placeholders and `*`."""
+    protects: tuple[str, ...] = ()
+    """What the commands may replace among the packages, as `*` patterns; put back if they fail."""
+    timeout_s: float = 3600.0
+    """For each command."""
     compute_capabilities: tuple[str, ...] = ()
     """Only on these cards; empty: on all."""
     default: bool = True
@@ -69,6 +83,43 @@ class BuildStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What is done when a tool is missing; None: there is nothing else, the step is needed."""
     fallback_cost: str | None = None
     """What the fall-back costs, with its measured figure where one is known."""
+
+
+class StepState(enum.StrEnum):
+    """What became of a build step on this machine."""
+
+    BUILT = "built"
+    AT_START = "at-start"
+    """The tools are there; the engine does it when it starts."""
+    FELL_BACK = "fell-back"
+    NOT_NEEDED = "not-needed"
+    """It is for other cards."""
+
+
+class BuiltStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One step as it went on this machine: a line of `built.json` in the runtime's folder."""
+
+    name: str
+    title: str
+    state: StepState
+    reason: str | None = None
+    """Why it fell back, or is not needed."""
+    fallback: str | None = None
+    cost: str | None = None
+    """What the fall-back costs."""
+    tools: dict[str, str] = {}
+    """Tool to where it was found, with its version."""
+    log: str | None = None
+    """The commands' output, relative to the runtime's folder."""
+    seconds: float | None = None
+    definition: str
+    """Digest of the step as the recipe had it."""
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """`built.json` of a runtime."""
+
+    steps: tuple[BuiltStep, ...] = ()
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,6 +148,8 @@ class RuntimePin(msgspec.Struct, frozen=True, kw_only=True):
     """Wheel file to sha256."""
     confirmed: tuple[str, ...] = ()
     """Names of `Unverified` marks."""
+    steps: dict[str, bool] = {}
+    """Build steps that are insisted on (True: there is no fall-back then) or left out (False)."""
 
 
 class RuntimePins(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,6 +224,10 @@ class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
     patches: tuple[PatchSeriesInfo, ...] = ()
     tools: tuple[Tool, ...] = ()
     steps: tuple[BuildStep, ...] = ()
+    built: tuple[BuiltStep, ...] = ()
+    """What became of the steps in the installation that is used."""
+    left_out: tuple[str, ...] = ()
+    """Patch sets that did not fit, and what it costs."""
     open: tuple[Unverified, ...] = ()
     """Marks that were not agreed to."""
     agreed: tuple[str, ...] = ()
@@ -186,6 +243,7 @@ class PinRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     commit: str | None = None
     hashes: dict[str, str] = {}
     confirm: tuple[str, ...] = ()
+    steps: dict[str, bool] = {}
     forget: bool = False
     """Drop everything that was supplied before."""
 

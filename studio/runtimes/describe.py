@@ -13,7 +13,7 @@ from studio.domain.runtimes import (
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.runtimes import folder as folders
-from studio.runtimes import history, pin, verdict
+from studio.runtimes import history, patches, pin, verdict
 from studio.runtimes.store import Store
 
 _CHANGED = (
@@ -79,7 +79,7 @@ def detail(
         requirements=verdict.requirements(recipe),
         warnings=_warnings(recipe, paths, host, found),
         wheels=packages.wheels if packages is not None else (),
-        patches=tuple(_series(one) for one in recipe.patches),
+        patches=tuple(_series(recipe, one) for one in recipe.patches),
         tools=recipe.tools,
         steps=recipe.steps,
         open=recipe.unverified,
@@ -130,10 +130,11 @@ def _interpreter(recipe: RuntimeRecipe, host: HostSnapshot) -> str:
     return f"CPython {archive.version}, build {archive.release} of python-build-standalone"
 
 
-def _series(one: PatchSet) -> PatchSeriesInfo:
+def _series(recipe: RuntimeRecipe, one: PatchSet) -> PatchSeriesInfo:
     upstream = one.upstream
     if upstream is None:
-        return PatchSeriesInfo(title=one.title, patches=len(one.files))
+        left = len(one.files) - len(patches.replaced(recipe, one))
+        return PatchSeriesInfo(title=one.title, patches=left)
     return PatchSeriesInfo(
         title=one.title,
         patches=upstream.count or (len(upstream.order) or None),

@@ -28,7 +28,7 @@ from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.host.threads import in_thread
-from studio.runtimes import canary, history, libraries, patches, pin, sizes
+from studio.runtimes import canary, history, libraries, patches, pin, series, sizes, steps
 from studio.runtimes import folder as folders
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
@@ -62,6 +62,8 @@ class Step(enum.StrEnum):
     PACKAGES = "packages"
     """And so is their bytecode."""
     ALIASES = "aliases"
+    STEPS = "steps"
+    """All build steps are done."""
     PATCHES = "patches"
     """All patches are applied and their modules compiled."""
     PROBE = "probe"
@@ -144,6 +146,7 @@ async def _install_locked(
         if found is not None:
             return found
         _remove_unfinished_writes(home)
+        await series.fetch(recipe, paths, meter)
         meter.begin("Seeing what is here and what is to be fetched")
         patches.require_patches(paths, recipe)
         stock = Stock(recipe, paths, meter)
@@ -226,6 +229,9 @@ class _Installation:
         self._meter.step(InstallStep.PATCHES)
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
+        if Step.STEPS not in self._journal.steps:
+            await steps.build(self._recipe, self._paths, self._folder, self._python, self._meter)
+            self._did(Step.STEPS)
         await libraries.supply(self._recipe, self._folder, self._python, self._meter)
         self._meter.step(InstallStep.PROBE)
         await self._probe()
@@ -253,6 +259,7 @@ class _Installation:
         self._meter.begin(f"Setting up {self._chosen.words}")
         for file in (folders.RECORD_FILE, patches.REPORT_FILE):
             (self._folder / file).unlink(missing_ok=True)
+        await in_thread(functools.partial(steps.forget, self._folder))
         for old in (target, partial, self._folder / patches.JOURNALS):
             await in_thread(functools.partial(_remove, old))
         if self._chosen.executable is not None:
@@ -454,6 +461,7 @@ def _remove_unfinished_writes(home: Path) -> None:
         f"*/.{JOURNAL_FILE}.*",
         f"*/.{patches.REPORT_FILE}.*",
         f"*/.{folders.RECIPE_FILE}.*",
+        f"*/.{steps.BUILT_FILE}.*",
     ):
         for path in home.glob(place):
             path.unlink(missing_ok=True)

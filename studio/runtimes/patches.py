@@ -17,6 +17,7 @@ from studio.domain.manifests import PatchSet, RuntimeRecipe
 from studio.host.documents import read_json, write_json
 from studio.host.files import sha256_bytes
 from studio.host.paths import Paths
+from studio.runtimes import series as upstreams
 from studio.runtimes.catalog import recipe_folder
 from studio.runtimes.packages import refresh_records
 from studio.runtimes.patching.apply import apply, preview, recover
@@ -42,6 +43,12 @@ class SetReport(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     tree: str
+    source: str | None = None
+    """Repository and commit of an upstream series."""
+    left_out: str | None = None
+    """Why the set was left out, and at which cost."""
+    replaced: tuple[str, ...] = ()
+    """Patches that were skipped, for an upstream series does the same."""
     result_digest: str | None = None
     """Digest of every file that the set names, as it is now; None while it is being applied."""
     files: tuple[str, ...] = ()
@@ -59,33 +66,36 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def patch_digest(paths: Paths, recipe: RuntimeRecipe) -> str | None:
-    """Return the digest of all patches of a recipe, or None when it has none.
+    """Return the digest of all patches and build steps of a recipe, or None when it has none.
 
     Raises: BadInput (`patch-missing`, `patch-name`).
     """
-    if not recipe.patches:
+    if not recipe.patches and not any(step.default for step in recipe.steps):
         return None
-    named = [
+    named: list[object] = [
         {
             "tree": patches.tree,
             "strip": patches.strip,
-            "files": [sha256_bytes(data) for _name, data in _files(paths, recipe, patches)],
+            "files": [sha256_bytes(data) for _name, data in _own_files(paths, recipe, patches)],
             "upstream": msgspec.to_builtins(patches.upstream),
         }
         for patches in recipe.patches
     ]
+    # What is to be built, and not what this machine could build: equal on every machine.
+    named += [msgspec.to_builtins(step) for step in recipe.steps if step.default]
     return hashlib.sha256(msgspec.json.encode(named)).hexdigest()
 
 
 def require_patches(paths: Paths, recipe: RuntimeRecipe) -> None:
     """Refuse, before anything is fetched, a recipe whose patches cannot be had or read.
 
-    Raises: HostLacks (`runtime-not-pinned`, `upstream-fetch-missing`), BadInput (`patch-missing`,
-    `patch-name`, `patch-binary`, `patch-unsupported`), Damaged (`patch-malformed`).
+    An upstream series has to be fetched before (series.py).
+
+    Raises: HostLacks (`runtime-not-pinned`, `series-missing`), BadInput (`patch-missing`,
+    `patch-name`, `patch-binary`, `patch-unsupported`), Damaged (`patch-malformed`,
+    `series-damaged`, `series-unexpected`).
     """
     for patches in recipe.patches:
-        if patches.upstream is not None:
-            raise _no_upstream(recipe, patches)
         _tree_name(recipe, patches)
         named_paths(_series(paths, recipe, patches), patches.strip)
 
@@ -130,8 +140,14 @@ def apply_patches(
         series = _series(paths, recipe, patches)
         journal = _journal(folder, patches)
         files = _in_site(patches, named_paths(series, patches.strip))
-        keeper.plan(number, patches, preview(series, tree, patches.strip))
-        outcome = apply(series, tree, journal=journal, strip=patches.strip)
+        keeper.plan(number, _report_of(recipe, patches), preview(series, tree, patches.strip))
+        try:
+            outcome = apply(series, tree, journal=journal, strip=patches.strip)
+        except Damaged as error:
+            if error.code != "patch-rejected" or patches.fallback_cost is None:
+                raise
+            keeper.leave_out(number, f"{error.message} Without it: {patches.fallback_cost}.")
+            continue
         refresh_records(site, files)
         keeper.done(number, outcome, files)
     named = dict.fromkeys(site / name for name in keeper.files() if name.endswith(".py"))
@@ -159,22 +175,28 @@ class _Keeper:
 
     def is_done(self, number: int) -> bool:
         """Return whether a set was applied to its end."""
-        return number < len(self._sets) and self._sets[number].result_digest is not None
+        if number >= len(self._sets):
+            return False
+        one = self._sets[number]
+        return one.result_digest is not None or one.left_out is not None
 
     def files(self) -> list[str]:
         """Return every file that the sets name."""
         return [name for one in self._sets for name in one.files]
 
-    def plan(self, number: int, patches: PatchSet, plan: Plan) -> None:
+    def plan(self, number: int, report: SetReport, plan: Plan) -> None:
         """Keep what a set is about to do."""
         was_there = all(hunk.result is HunkResult.ALREADY for hunk in plan.hunks)
         if was_there and number < len(self._sets):
             return  # killed after its last change; what it planned is what it did
         self._sets[number:] = [
-            SetReport(
-                title=patches.title, tree=patches.tree, patches=plan.patches, hunks=plan.hunks
-            )
+            msgspec.structs.replace(report, patches=plan.patches, hunks=plan.hunks)
         ]
+        self._write()
+
+    def leave_out(self, number: int, reason: str) -> None:
+        """Keep that a set does not fit, and why that is no reason to stop."""
+        self._sets[number] = msgspec.structs.replace(self._sets[number], left_out=reason)
         self._write()
 
     def done(self, number: int, outcome: Outcome, files: tuple[str, ...]) -> None:
@@ -193,8 +215,25 @@ def _series(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Series:
 
 
 def _files(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Iterator[tuple[str, bytes]]:
-    folder = recipe_folder(paths, recipe.name) / PATCHES
+    upstream = patches.upstream
+    if upstream is not None:
+        if upstream.commit is None:
+            raise _not_pinned(recipe, patches.title, upstream.repository)
+        snapshot = upstreams.load(paths, upstream)
+        upstreams.check(recipe, patches, snapshot)
+        yield from upstreams.patch_files(snapshot, patches)
+    yield from _own_files(paths, recipe, patches)
+
+
+def _own_files(
+    paths: Paths, recipe: RuntimeRecipe, patches: PatchSet
+) -> Iterator[tuple[str, bytes]]:
+    """Yield those that lie in a recipe's folder, but for what an upstream series replaces."""
+    folder = recipe_folder(paths, patches.recipe or recipe.name) / PATCHES
+    left_out = replaced(recipe, patches)
     for name in patches.files:
+        if name in left_out:
+            continue
         if PurePosixPath(name).name != name or "\\" in name:
             raise BadInput(
                 "patch-name",
@@ -212,6 +251,12 @@ def _files(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Iterator[t
 
 
 def _tree_name(recipe: RuntimeRecipe, patches: PatchSet) -> str:
+    if patches.recipe is not None and PurePosixPath(patches.recipe).name != patches.recipe:
+        raise BadInput(
+            "patch-name",
+            f"The recipe of {recipe.title} takes patches of `{patches.recipe}`, which is no name.",
+            hint="Name another recipe of the catalogue.",
+        )
     tree = PurePosixPath(patches.tree)
     if tree.is_absolute() or ".." in tree.parts or "\\" in patches.tree:
         raise BadInput(
@@ -229,23 +274,33 @@ def _journal(folder: Path, patches: PatchSet) -> Path:
     return folder / JOURNALS / f"{name}.json"
 
 
+def replaced(recipe: RuntimeRecipe, patches: PatchSet) -> tuple[str, ...]:
+    """Return which files of a set are skipped, because an upstream series does the same."""
+    named = {
+        name for one in recipe.patches if one.upstream is not None for name in one.upstream.replaces
+    }
+    return tuple(name for name in patches.files if name in named)
+
+
+def _report_of(recipe: RuntimeRecipe, patches: PatchSet) -> SetReport:
+    upstream = patches.upstream
+    return SetReport(
+        title=patches.title,
+        tree=patches.tree,
+        source=f"{upstream.repository} at {upstream.commit}" if upstream is not None else None,
+        replaced=replaced(recipe, patches),
+        patches=(),
+        hunks=(),
+    )
+
+
 def _in_site(patches: PatchSet, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple((PurePosixPath(patches.tree) / name).as_posix() for name in names)
 
 
-def _no_upstream(recipe: RuntimeRecipe, patches: PatchSet) -> HostLacks:
-    assert patches.upstream is not None
-    if patches.upstream.commit is None:
-        return HostLacks(
-            "runtime-not-pinned",
-            f"{recipe.title} is not pinned yet: the commit of `{patches.title}` "
-            f"({patches.upstream.repository}) is not known.",
-            hint="Choose a runtime that is pinned; `weir runtime list` shows which are.",
-        )
+def _not_pinned(recipe: RuntimeRecipe, title: str, repository: str) -> HostLacks:
     return HostLacks(
-        "upstream-fetch-missing",
-        f"{recipe.title} needs the patches of {patches.upstream.repository} at commit "
-        f"{patches.upstream.commit}, and fetching them is not offered yet.",
-        hint="Choose a runtime whose patches are the Studio's own.",
-        data={"commit": patches.upstream.commit},
+        "runtime-not-pinned",
+        f"{recipe.title} is not pinned yet: the commit of `{title}` ({repository}) is not known.",
+        hint="Choose a runtime that is pinned; `weir runtime list` shows which are.",
     )

@@ -3,6 +3,7 @@
     commit      of an upstream patch series that is not pinned yet
     hashes      sha256 of wheels that no source publishes one for
     confirmed   marks that the person agreed to
+    steps       build steps that the person insists on, or leaves out
 
 They lie in one file in the Studio's folder and count on top of the recipe; what the recipe says
 itself always wins. `problems` and `require_installable` tell what is still open.
@@ -13,7 +14,7 @@ import re
 import msgspec
 
 from studio.domain.errors import BadInput, Busy, HostLacks
-from studio.domain.manifests import RuntimeRecipe
+from studio.domain.manifests import PatchSet, RuntimeRecipe
 from studio.domain.runtimes import (
     PackageWheel,
     PinRequest,
@@ -26,6 +27,8 @@ from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive
 from studio.host.paths import Paths
 
+ORDER_MARK = "series-order"
+"""The mark of a recipe whose list was not seen at its commit; agreed to, any list will do."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _WHEEL = re.compile(r"(?P<name>[^-/\\]+)-(?P<version>[^-/\\]+)(-[^/\\]+)?\.whl")
@@ -51,12 +54,33 @@ def apply(recipe: RuntimeRecipe, supplied: RuntimePin | None) -> RuntimeRecipe:
         else one
         for one in recipe.patches
     )
+    if ORDER_MARK in supplied.confirmed:
+        patches = tuple(_as_listed(one) for one in patches)
     packages = recipe.packages
     if packages is not None:
         wheels = tuple(_with_hash(wheel, supplied.hashes) for wheel in packages.wheels)
         packages = msgspec.structs.replace(packages, wheels=wheels)
+    steps = tuple(
+        msgspec.structs.replace(step, default=True, fallback=None)
+        if supplied.steps.get(step.name)
+        else step
+        for step in recipe.steps
+        if supplied.steps.get(step.name) is not False
+    )
     marks = tuple(mark for mark in recipe.unverified if mark.name not in supplied.confirmed)
-    return msgspec.structs.replace(recipe, patches=patches, packages=packages, unverified=marks)
+    return msgspec.structs.replace(
+        recipe, patches=patches, packages=packages, steps=steps, unverified=marks
+    )
+
+
+def _as_listed(patches: PatchSet) -> PatchSet:
+    """Return a set that takes the list at its commit as it is: the person has agreed to it."""
+    upstream = patches.upstream
+    if upstream is None or upstream.list_file is None:
+        return patches
+    return msgspec.structs.replace(
+        patches, upstream=msgspec.structs.replace(upstream, order=(), count=None)
+    )
 
 
 def _with_hash(wheel: PackageWheel, hashes: dict[str, str]) -> PackageWheel:
@@ -180,6 +204,7 @@ def record(paths: Paths, published: RuntimeRecipe, request: PinRequest) -> Runti
             commit=_lower(request.commit) or old.commit,
             hashes={**old.hashes, **{file: one.lower() for file, one in request.hashes.items()}},
             confirmed=tuple(dict.fromkeys((*old.confirmed, *request.confirm))),
+            steps={**old.steps, **request.steps},
         )
         kept = {name: one for name, one in pins.runtimes.items() if name != published.name}
         if new != RuntimePin():
@@ -193,7 +218,8 @@ def _lower(text: str | None) -> str | None:
 
 
 def _check(published: RuntimeRecipe, request: PinRequest) -> None:
-    if not (request.commit or request.hashes or request.confirm or request.forget):
+    given = (request.commit, request.hashes, request.confirm, request.steps, request.forget)
+    if not any(given):
         raise BadInput(
             "pin-empty",
             f"Nothing was supplied for {published.name}.",
@@ -203,6 +229,7 @@ def _check(published: RuntimeRecipe, request: PinRequest) -> None:
         _check_commit(published, request.commit.lower())
     for file, sha256 in request.hashes.items():
         _check_hash(published, file, sha256.lower())
+    _check_steps(published, request)
     for name in request.confirm:
         if name not in [mark.name for mark in published.unverified]:
             marks = ", ".join(mark.name for mark in published.unverified)
@@ -210,6 +237,17 @@ def _check(published: RuntimeRecipe, request: PinRequest) -> None:
                 "pin-unknown",
                 f"The recipe of {published.name} has no mark `{name}`.",
                 hint=f"Its marks: {marks}." if marks else "It has none; nothing is to confirm.",
+            )
+
+
+def _check_steps(published: RuntimeRecipe, request: PinRequest) -> None:
+    known = [step.name for step in published.steps]
+    for name in request.steps:
+        if name not in known:
+            raise BadInput(
+                "pin-unknown",
+                f"The recipe of {published.name} has no build step `{name}`.",
+                hint=f"Its steps: {', '.join(known)}." if known else "It has none.",
             )
 
 

@@ -29,6 +29,7 @@ from studio.runtimes import (
     locks,
     patches,
     relocate,
+    series,
     survey,
     verify,
     wheels,
@@ -146,8 +147,9 @@ class Sources:
         What the cache holds is tried first. A cache whose copy is damaged too (a file that was
         changed in place is the same file there) forgets the package and fetches it.
 
-        Raises: as `uv.install`; what `patches.apply_patches` raises.
+        Raises: as `uv.install`; what `patches.apply_patches` and `series.fetch` raise.
         """
+        await series.fetch(self._recipe, self._paths, self._meter)
         trusted = [entry for entry in entries if not entry.has(SUSPECT)]
         done = await self._unpack(trusted, "packages") if trusted else {}
         lost = self._patched if not self._can_patch else frozenset[str]()
