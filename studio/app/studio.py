@@ -11,6 +11,7 @@ import os
 import time
 
 from studio import __version__
+from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
@@ -96,6 +97,7 @@ class Studio:
         self._host: HostSnapshot | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

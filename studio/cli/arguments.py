@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from studio.cli import words
+from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
 
 THEMES = ("dark", "light", "system")
 LEVELS = ("debug", "info", "warning", "error")
@@ -59,6 +60,12 @@ class Invocation:
     full: bool = False
     forward: bool = False
     dry_run: bool = False
+    to: str | None = None
+    key: str | None = None
+    trust: str | None = None
+    action: str = "list"
+    reference: str | None = None
+    signer_name: str | None = None
     until_released: bool = False
     window_arguments: tuple[str, ...] = ()
 
@@ -374,7 +381,8 @@ def _add_runtime(parser: _Parser) -> None:
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
     made = {name: _command(commands, name, text) for name, text in words.RUNTIME_COMMANDS.items()}
-    for name in made.keys() - {"list", "gc"}:
+    add_bundles({name: (made[name].arguments, made[name].options) for name in BUNDLE_COMMANDS})
+    for name in made.keys() - {"list", "gc", "import", "signers"}:
         made[name].arguments.add_argument("name", metavar="NAME", help=words.HELP_RUNTIME_NAME)
     _add_pin(made["pin"].options)
     for name, option, text in (

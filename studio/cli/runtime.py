@@ -4,17 +4,18 @@ Only `install` and `repair` need a service, for their progress; where none runs 
 ends with them.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from studio.cli import runtime_text
 from studio.cli.arguments import Invocation
+from studio.cli.bundle import BUNDLE_COMMANDS
 from studio.cli.console import Console
-from studio.cli.reach import Command, running_or_none, running_or_offline
-from studio.cli.watch import Watch, watching
+from studio.cli.reach import Command, running_or_offline
+from studio.cli.watch import watched
 from studio.domain.integrity import Repaired
 from studio.domain.runtimes import (
     CollectRequest,
@@ -28,8 +29,6 @@ from studio.domain.runtimes import (
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
     from studio.control.client import ControlClient
-
-T = TypeVar("T")
 
 _OK = 0
 _DIFFERS = 4
@@ -87,7 +86,7 @@ async def install_runtime(call: Invocation, connector: "Connector", console: Con
     async def operation(client: "ControlClient") -> RuntimeDetail:
         return await client.install_runtime(call.name, InstallRequest(consent=call.consent))
 
-    found = await _watched(connector, console, operation)
+    found = await watched(connector, console, operation)
     _answer(call, console, found, runtime_text.installed_text(found))
     return _OK
 
@@ -98,7 +97,7 @@ async def repair_runtime(call: Invocation, connector: "Connector", console: Cons
     async def operation(client: "ControlClient") -> Repaired:
         return await client.repair_runtime(call.name)
 
-    done = await _watched(connector, console, operation)
+    done = await watched(connector, console, operation)
     _answer(call, console, done, runtime_text.repaired_text(done))
     return _OK
 
@@ -142,20 +141,6 @@ def _answer(call: Invocation, console: Console, document: msgspec.Struct, text: 
         console.say(text)
 
 
-async def _watched(
-    connector: "Connector", console: Console, operation: "Callable[[ControlClient], Awaitable[T]]"
-) -> T:
-    """Run something long; a service that is started for it ends when its stream is dropped."""
-    client = await running_or_none(connector)
-    if client is None:
-        client = await connector.connect(start=True, hold=True)
-    try:
-        async with watching(client, Watch(console), hold=True):
-            return await operation(client)
-    finally:
-        await client.close()
-
-
 RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime list": list_runtimes,
     "runtime show": show_runtime,
@@ -166,4 +151,5 @@ RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime versions": list_versions,
     "runtime rollback": roll_back,
     "runtime gc": collect,
+    **BUNDLE_COMMANDS,
 }
