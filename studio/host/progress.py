@@ -1,6 +1,7 @@
 """Long work in a thread that says how far it is, and that can be ended from outside."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -36,19 +37,26 @@ class Progress:
 async def followed(work: Callable[[Progress], T], on_tick: Callable[[int], None]) -> T:
     """Run `work` in a thread and tell `on_tick` on the event loop how far it is.
 
-    A cancelled caller stops the work and waits for its end.
+    A cancelled caller stops the work and waits for its end. What the work raises comes out as it
+    is, not in a group.
     """
     progress = Progress()
-    async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(in_thread(lambda: work(progress)))
-        try:
-            while not task.done():
-                await asyncio.wait({task}, timeout=_TICK_S)
-                on_tick(progress.done)
-        except asyncio.CancelledError:
-            progress.stop()
-            await asyncio.wait({task})
-            if not task.cancelled():
-                task.exception()  # seen: what stopped work raises is of no interest
-            raise
-    return task.result()
+    outcome: list[T] = []
+
+    async def watched() -> None:
+        with contextlib.suppress(Stopped):
+            outcome.append(await in_thread(lambda: work(progress)))
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(watched())
+            try:
+                while not task.done():
+                    await asyncio.wait({task}, timeout=_TICK_S)
+                    on_tick(progress.done)
+            finally:
+                progress.stop()
+                await asyncio.wait({task})
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return outcome[0]

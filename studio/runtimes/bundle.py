@@ -202,10 +202,15 @@ def _stays_inside(parts: list[str], link: str) -> bool:
 
     So `..` stands at its beginning only: after the name of another link it would lead elsewhere.
     """
-    target = link.split("/")
+    target = [part for part in link.split("/") if part != "."]
     up = len(list(itertools.takewhile(lambda part: part == "..", target)))
     below = len(parts) - 1  # the folder of the link, `runtime` included
-    return up < below and all(_is_plain(part) for part in target[up:]) and parts[0] == RUNTIME[:-1]
+    return (
+        bool(target)
+        and up < below
+        and all(_is_plain(part) for part in target[up:])
+        and parts[0] == RUNTIME[:-1]
+    )
 
 
 def ordered(items: Iterable[Item]) -> tuple[Item, ...]:
