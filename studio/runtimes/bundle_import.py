@@ -21,7 +21,14 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.host import signing, tools
 from studio.host.documents import read_json, write_json
-from studio.host.files import exclusive, folder_bytes, from_os_error, require_space, write_atomic
+from studio.host.files import (
+    exclusive,
+    folder_bytes,
+    from_os_error,
+    remove_unfinished,
+    require_space,
+    write_atomic,
+)
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.progress import Progress, followed
@@ -196,6 +203,8 @@ class _Import:
 
     async def run(self) -> bool:
         """Do it all; returns whether it was installed and whole already."""
+        remove_unfinished(self._home)
+        remove_unfinished(self._root)
         if await self._is_whole():
             self._activate()
             return True

@@ -46,6 +46,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
@@ -238,8 +239,8 @@ class FakeService:
                 return self._create_key(msgspec.json.decode(request.content, type=KeyRequest))
             case ["POST", "keys", key_id, "revoke"]:
                 return self._revoke_key(key_id)
-            case [_, "runtimes", *rest] if rest:
-                return await self._about_runtimes(rest, request)
+            case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
+                return await self._about_runtimes(rest or [what], request)
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
@@ -356,6 +357,10 @@ class FakeService:
             "repair": REPAIRED,
             "versions": VERSIONS,
             "rollback": VERSIONS,
+            "export": EXPORTED,
+            "import": IMPORTED,
+            "signers": SIGNERS,
+            "forget": SIGNERS,
         }
         if rest[-1] in answers:
             return answers[rest[-1]]

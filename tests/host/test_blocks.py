@@ -99,5 +99,4 @@ def test_a_disk_that_fills_up_ends_the_writing() -> None:
             raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"), BlockWriter(Full()) as writer:
-        for _ in range(50):
-            writer.write(DATA)
+        writer.write(DATA * 50)
