@@ -17,9 +17,15 @@ RUNTIME = "cpu-vllm-0.32.0"
 LIMIT_S = 600.0
 NOWHERE = "http://127.0.0.1:1"
 NO_NETWORK = {
-    name: NOWHERE
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "PIP_INDEX_URL", "WEIR_PYTHON_MIRROR")
-} | {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "NO_PROXY": "127.0.0.1,localhost"}
+    "HTTP_PROXY": NOWHERE,
+    "HTTPS_PROXY": NOWHERE,
+    "ALL_PROXY": NOWHERE,
+    "NO_PROXY": "127.0.0.1,localhost",
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_FIND_LINKS": "",
+    "PIP_INDEX_URL": NOWHERE,
+    "WEIR_PYTHON_MIRROR": NOWHERE,
+}
 
 
 def python_of(paths: Paths, runtime_id: str) -> Path:
@@ -51,9 +57,7 @@ def test_exported_imported_and_asked_for_its_version(real_home: Weir, tmp_path: 
         verdict = offline.json("runtime", "verify", RUNTIME, "--full", limit_s=LIMIT_S)
         assert verdict["differences"] == []
         assert not (box.paths.cache / "uv").exists()
-        command = [
-            *("-I", "-m", "vllm.entrypoints.cli.main", "--version"),
-        ]
+        command = ["-I", "-m", "vllm.entrypoints.cli.main", "--version"]
         asked = subprocess.run(
             [python_of(box.paths, taken["runtime_id"]), *command],
             env={"PATH": os.defpath, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), **NO_NETWORK},
