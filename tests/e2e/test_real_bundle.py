@@ -11,10 +11,10 @@ from studio.host.paths import Paths
 from tests.conftest import INSTALL_LIMIT_S
 from tests.fakes.weir import Weir, weir_home
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(2400)]
 
 RUNTIME = "cpu-vllm-0.32.0"
-LIMIT_S = 600.0
+LIMIT_S = 1200.0
 NOWHERE = "http://127.0.0.1:1"
 NO_NETWORK = {
     "HTTP_PROXY": NOWHERE,
