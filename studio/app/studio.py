@@ -11,6 +11,7 @@ import os
 import time
 
 from studio import __version__
+from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.machine import Machine, in_words
@@ -125,6 +126,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -18,6 +18,7 @@ from studio.cli import (
     preset_words,
     words,
 )
+from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
 from studio.cli.values import cards as _cards
 from studio.cli.values import count as _count
 from studio.cli.values import hash_ as _hash
@@ -81,6 +82,12 @@ class Invocation:
     full: bool = False
     forward: bool = False
     dry_run: bool = False
+    to: str | None = None
+    key: str | None = None
+    trust: str | None = None
+    action: str = "list"
+    reference: str | None = None
+    signer_name: str | None = None
     until_released: bool = False
     model: str | None = None
     drafter: str | None = None
@@ -447,7 +454,8 @@ def _add_runtime(parser: _Parser) -> None:
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
     made = {name: _command(commands, name, text) for name, text in words.RUNTIME_COMMANDS.items()}
-    for name in made.keys() - {"list", "gc", "updates"}:
+    add_bundles({name: (made[name].arguments, made[name].options) for name in BUNDLE_COMMANDS})
+    for name in made.keys() - {"list", "gc", "updates", "import", "signers"}:
         made[name].arguments.add_argument("name", metavar="NAME", help=words.HELP_RUNTIME_NAME)
     _add_pin(made["pin"].options)
     for name, option, text in (

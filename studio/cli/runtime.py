@@ -4,17 +4,18 @@ Only `install` and `repair` need a service, for their progress; where none runs 
 ends with them.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from studio.cli import runtime_text
 from studio.cli.arguments import Invocation
+from studio.cli.bundle import BUNDLE_COMMANDS
 from studio.cli.console import Console
-from studio.cli.reach import Command, running_or_none, running_or_offline
-from studio.cli.watch import Watch, watching
+from studio.cli.reach import Command, running_or_offline
+from studio.cli.watch import watched
 from studio.domain.integrity import Repaired
 from studio.domain.runtimes import (
     CollectRequest,
@@ -28,8 +29,6 @@ from studio.domain.runtimes import (
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
     from studio.control.client import ControlClient
-
-T = TypeVar("T")
 
 _OK = 0
 _DIFFERS = 4
@@ -144,20 +143,6 @@ def answer(call: Invocation, console: Console, document: msgspec.Struct, text: s
         console.say(text)
 
 
-async def watched(
-    connector: "Connector", console: Console, operation: "Callable[[ControlClient], Awaitable[T]]"
-) -> T:
-    """Run something long; a service that is started for it ends when its stream is dropped."""
-    client = await running_or_none(connector)
-    if client is None:
-        client = await connector.connect(start=True, hold=True)
-    try:
-        async with watching(client, Watch(console), hold=True):
-            return await operation(client)
-    finally:
-        await client.close()
-
-
 RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime list": list_runtimes,
     "runtime show": show_runtime,
@@ -168,4 +153,5 @@ RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime versions": list_versions,
     "runtime rollback": roll_back,
     "runtime gc": collect,
+    **BUNDLE_COMMANDS,
 }

@@ -7,7 +7,8 @@ from studio.cli import updates_text
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.reach import Command
-from studio.cli.runtime import answer, reached, watched
+from studio.cli.runtime import answer, reached
+from studio.cli.watch import watched
 from studio.domain.runtimes import InstallRequest, RuntimeUpdated
 
 if TYPE_CHECKING:

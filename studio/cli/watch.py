@@ -8,14 +8,15 @@ import contextlib
 import dataclasses
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import msgspec
 
 from studio.cli import render, words
 from studio.cli.console import Console
 from studio.cli.progress import stages_for
+from studio.cli.reach import Connector, running_or_none
 from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
     EngineChanged,
@@ -34,6 +35,8 @@ from studio.domain.server import EngineSnapshot, EngineState
 
 if TYPE_CHECKING:
     from studio.control.client import ControlClient
+
+T = TypeVar("T")
 
 _OPENED_WITHIN_S = 10.0
 """The service sends its present state at once; past this, the stream is of no help anyway."""
@@ -159,6 +162,20 @@ class Watch:
         if self._told is None or (text != self._told[1] and now - self._told[0] >= _LINE_EVERY_S):
             self._told = (now, text)
             self.console.note(text)
+
+
+async def watched(
+    connector: Connector, console: Console, operation: "Callable[[ControlClient], Awaitable[T]]"
+) -> T:
+    """Run something long; a service that is started for it ends when its stream is dropped."""
+    client = await running_or_none(connector)
+    if client is None:
+        client = await connector.connect(start=True, hold=True)
+    try:
+        async with watching(client, Watch(console), hold=True):
+            return await operation(client)
+    finally:
+        await client.close()
 
 
 async def _end_with(console: Console) -> None:

@@ -56,6 +56,9 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "versions": "List the installations of a runtime that are kept.",
     "rollback": "Use the installation before the present one.",
     "gc": "Remove what no runtime uses any more.",
+    "export": "Write an installed runtime into one signed file, for machines without a network.",
+    "import": "Install a runtime out of such a file; needs no network.",
+    "signers": "List, trust and forget those whose runtimes may be imported.",
 }
 SERVICE_COMMANDS: dict[str, str] = {
     "run": "Run the service in this terminal until it is told to end.",

@@ -12,6 +12,14 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from studio.domain.bundles import (
+    Exported,
+    ExportRequest,
+    Imported,
+    ImportRequest,
+    SignerList,
+    TrustRequest,
+)
 from studio.domain.control import (
     KeyInfo,
     KeyRequest,
@@ -220,6 +228,26 @@ class ControlClient:
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""
         return await self._call("POST", "/network", NetworkReport, body=request)
+    async def export_runtime(self, name: str, request: ExportRequest) -> Exported:
+        """Write an installed runtime into one signed file, on the service's machine."""
+        path = f"/runtimes/{_part(name)}/export"
+        return await self._call("POST", path, Exported, body=request, patient=True)
+
+    async def import_runtime(self, request: ImportRequest) -> Imported:
+        """Install a runtime out of one signed file, on the service's machine."""
+        return await self._call("POST", "/runtimes/import", Imported, body=request, patient=True)
+
+    async def signers(self) -> SignerList:
+        """Return everybody whose runtimes may be imported."""
+        return await self._call("GET", "/signers", SignerList)
+
+    async def trust_signer(self, request: TrustRequest) -> SignerList:
+        """Trust a signer; return who is trusted then."""
+        return await self._call("POST", "/signers", SignerList, body=request)
+
+    async def forget_signer(self, reference: str) -> SignerList:
+        """Trust a signer no more, by fingerprint or name; return who is trusted then."""
+        return await self._call("POST", f"/signers/{_part(reference)}/forget", SignerList)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

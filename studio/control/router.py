@@ -12,6 +12,7 @@ import msgspec
 
 from studio.app.studio import Studio
 from studio.control.client import PREFIX
+from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
 from studio.domain.errors import (
     BadInput,
@@ -68,6 +69,11 @@ class Router:
             ("GET", re.compile(r"/runtimes/updates"), self._updates),
             ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
             ("POST", re.compile(r"/runtimes/gc"), self._collect),
+            ("POST", re.compile(r"/runtimes/import"), self._import_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/export"), self._export_runtime),
+            ("GET", re.compile(r"/signers"), self._signers),
+            ("POST", re.compile(r"/signers"), self._trust_signer),
+            ("POST", re.compile(r"/signers/([^/]{1,1024})/forget"), self._forget_signer),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/install"), self._install_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/update"), self._update_runtime),
@@ -210,6 +216,20 @@ class Router:
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))
+    async def _export_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.bundles.export(unquote(parts[0]), _read(body, ExportRequest))
+
+    async def _import_runtime(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.bundles.install(_read(body, ImportRequest))
+
+    async def _signers(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.bundles.signers()
+
+    async def _trust_signer(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.bundles.trust(_read(body, TrustRequest))
+
+    async def _forget_signer(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.bundles.forget(unquote(parts[0]))
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ if os.name == "posix":
     import fcntl
 
 _CHUNK = 1 << 20
+_UNFINISHED = re.compile(r"\..+\.[a-z0-9_]{8}")
+"""How `tempfile` names what `write_atomic` asks it for."""
 
 
 def make_private(folder: Path, *, must_be_own: bool = False) -> None:
@@ -55,6 +58,13 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, is_durable: bool
             raise
     except OSError as error:
         raise from_os_error(error, path) from error
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what atomic writes in `folder` left that a kill cut off. Only while nobody writes."""
+    for path in folder.glob(".*"):
+        if _UNFINISHED.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            path.unlink(missing_ok=True)
 
 
 def from_os_error(error: OSError, path: Path) -> HostLacks:

@@ -85,6 +85,11 @@ class Paths:
         return self.home / "runtime-pins.json"
 
     @property
+    def signing(self) -> Path:
+        """The key that signs exported runtimes, and whose runtimes are accepted; mode 0700."""
+        return self.home / "signing"
+
+    @property
     def database(self) -> Path:
         """Keys, usage, boot history (SQLite)."""
         return self.home / "studio.db"

@@ -33,13 +33,12 @@ def general(content: bytes, root: Path) -> bytes | None:
 
     Only for files of `may_name_its_folder`.
     """
-    place = os.fsencode(root)
-    if len(content) > _SIZE_LIMIT or place not in content:
+    if len(content) > _SIZE_LIMIT:
         return None
-    call = _call(root)
-    if content.startswith(call):
+    place, call = os.fsencode(root), _call(root)
+    if content.startswith(call):  # which holds a folder with a quote in its name in another form
         return _CALL + content[len(call) :].replace(place, _PLACE)
-    return content.replace(place, _PLACE)
+    return content.replace(place, _PLACE) if place in content else None
 
 
 def placed(form: bytes, root: Path) -> bytes:

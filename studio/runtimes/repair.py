@@ -25,8 +25,8 @@ from studio.host.hashing import Wanted, hash_files
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
+from studio.runtimes import access, install, relocate, survey, verify
 from studio.runtimes import folder as folders
-from studio.runtimes import install, relocate, survey, verify
 from studio.runtimes import manifest as manifests
 from studio.runtimes.manifest import BYTECODE, LINK, Entry, Manifest
 from studio.runtimes.packages import compile_folder, compile_modules, site_packages
@@ -171,6 +171,7 @@ class _Repair:
 
     async def run(self) -> Repaired | None:
         """Restore all; None when something is left that no source has."""
+        await in_thread(functools.partial(access.open_up, self._root))
         found = await self._examine()
         removed = await in_thread(functools.partial(self._remove_extras, found.findings))
         if removed.links:
@@ -196,14 +197,13 @@ class _Repair:
         return await verify.examine_reporting(self._root, self._manifest, self._meter)
 
     def _remove_extras(self, findings: Iterable[Finding]) -> "_Removed":
-        files = links = 0
-        for finding in findings:
-            if finding.kind is DifferenceKind.EXTRA:
-                place = self._root / finding.path
-                links += place.is_symlink()
-                files += 1
-                place.unlink(missing_ok=True)
-        return _Removed(files=files, links=links)
+        links = 0
+        extras = [one.path for one in findings if one.kind is DifferenceKind.EXTRA]
+        for path in extras:
+            links += (self._root / path).is_symlink()
+            (self._root / path).unlink(missing_ok=True)
+        access.remove_emptied(self._root, extras)
+        return _Removed(files=len(extras), links=links)
 
     def _put_right(self, findings: Iterable[Finding]) -> None:
         """Correct what is whole but for its mode or for the folder that it names."""

@@ -143,15 +143,18 @@ def entry(root: Path, path: str, now: Hashed, owned: Owned) -> Entry:
     return Entry(path, flags, now.size, now.mtime_ns, digest, owned.owner)
 
 
-def walk(root: Path, *, with_sizes: bool = True) -> dict[str, Seen]:
+def walk(root: Path, *, with_sizes: bool = True, past_locked: bool = False) -> dict[str, Seen]:
     """Return every file and link of the runtime folder `root`, by its path in it.
 
     Without sizes it asks nothing about each file, which takes half the time; they are 0 then.
+    `past_locked` passes over folders that may not be read; otherwise they are a PermissionError.
     """
     seen: dict[str, Seen] = {}
     left = [tree for tree in (TREE, LIBRARIES) if Path(root, tree).is_dir()]
     while left:
         inside = left.pop()
+        if past_locked and not os.access(f"{root}/{inside}", os.R_OK | os.X_OK):
+            continue
         with os.scandir(f"{root}/{inside}") as found:
             for item in found:
                 path = f"{inside}/{item.name}"

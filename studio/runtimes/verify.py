@@ -134,7 +134,7 @@ def examine(
     root: Path, manifest: Manifest, *, on_bytes: Callable[[int], None] | None = None
 ) -> Examination:
     """Read everything in a runtime folder and return what differs from `manifest`."""
-    seen = survey.walk(root, with_sizes=False)
+    seen = survey.walk(root, with_sizes=False, past_locked=True)
     files = [entry for entry in manifest.entries if not entry.has(LINK)]
     hashed = hash_files(
         [Wanted(f"{root}/{entry.path}", entry.size) for entry in files], on_bytes=on_bytes
@@ -278,11 +278,14 @@ async def examine_reporting(root: Path, manifest: Manifest, meter: Meter) -> Exa
 
 
 async def _ticking(work: Callable[[], T], on_tick: Callable[[], None]) -> T:
-    async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(in_thread(work))
-        while not task.done():
-            await asyncio.wait({task}, timeout=_TICK_S)
-            on_tick()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(in_thread(work))
+            while not task.done():
+                await asyncio.wait({task}, timeout=_TICK_S)
+                on_tick()
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None  # callers catch errors of the system by their kind
     return task.result()
 
 

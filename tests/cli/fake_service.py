@@ -48,6 +48,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
@@ -246,8 +247,8 @@ class FakeService:
                 change = msgspec.json.decode(request.content, type=NetworkChange)
                 self.network_changes.append(change)
                 return NETWORK
-            case [_, "runtimes", *rest] if rest:
-                return await self._about_runtimes(rest, request)
+            case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
+                return await self._about_runtimes(rest or [what], request)
         return self._read(path, request.url.params)
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
@@ -371,6 +372,10 @@ class FakeService:
             "repair": REPAIRED,
             "versions": VERSIONS,
             "rollback": VERSIONS,
+            "export": EXPORTED,
+            "import": IMPORTED,
+            "signers": SIGNERS,
+            "forget": SIGNERS,
         }
         if rest[-1] in answers:
             return answers[rest[-1]]

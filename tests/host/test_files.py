@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,6 +124,27 @@ def test_the_system_s_refusals_get_stable_codes(number: int, code: str) -> None:
 
     assert error.code == code
     assert error.hint
+
+
+def test_only_what_a_killed_write_left_is_removed(tmp_path: Path) -> None:
+    """A person's hidden files, folders and links look alike and stay."""
+    descriptor, cut_off = tempfile.mkstemp(dir=tmp_path, prefix=".current.")
+    os.close(descriptor)
+    kept = {".current", ".hidden", ".a.lock", ".note.txt", "current"}
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".folder.12345678").mkdir()
+    (tmp_path / ".link.12345678").symlink_to("current")
+
+    files.remove_unfinished(tmp_path)
+    files.remove_unfinished(tmp_path / "not there")
+
+    assert not Path(cut_off).exists()
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *kept,
+        ".folder.12345678",
+        ".link.12345678",
+    }
 
 
 def test_a_private_folder_is_closed_even_if_it_was_open(tmp_path: Path) -> None:

@@ -42,6 +42,15 @@ def test_a_placed_script_runs(tmp_path: Path, name: str) -> None:
     assert done.stdout == f"{root}/x a b\n"
 
 
+def test_a_quote_in_the_folder_s_name_does_not_hide_it() -> None:
+    """The shell's first line spells it in another way, so the folder as it is stands nowhere."""
+    place = Path("/srv/o'er the weir")
+    script = relocate.placed(b"#!{runtime}\nprint()\n", place)
+    assert b"/srv/o'er the weir/" not in script
+
+    assert relocate.general(script, place) == b"#!{runtime}\nprint()\n"
+
+
 def test_what_does_not_name_its_folder_has_no_other_form() -> None:
     """It is compared byte for byte."""
     assert relocate.general(b"#!/bin/sh\necho\n", PLACES[0]) is None

@@ -1,0 +1,107 @@
+"""What the service answers about runtimes that travel as files: one method for each call."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from studio.domain.bundles import (
+    Exported,
+    ExportRequest,
+    Imported,
+    ImportRequest,
+    SignerList,
+    TrustRequest,
+)
+from studio.domain.errors import BadInput, NotFound
+from studio.domain.hardware import HostSnapshot
+from studio.host.meter import Report
+from studio.host.paths import Paths
+from studio.runtimes import bundle_export, bundle_import, signers
+from studio.runtimes.catalog import Catalog
+
+
+class Bundles:
+    """Exports and imports of one home, and whose imports it accepts."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        catalog: Catalog,
+        host: Callable[[], Awaitable[HostSnapshot]],
+        report: Report,
+    ) -> None:
+        self._paths = paths
+        self._catalog = catalog
+        self._host = host
+        self._report = report
+
+    async def export(self, name: str, request: ExportRequest) -> Exported:
+        """Write an installed runtime into one signed file.
+
+        Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), BadInput (`path-relative`),
+        and what `studio.runtimes.bundle_export.export` raises.
+        """
+        host = await self._host()
+        return await bundle_export.export(
+            self._catalog.recipe(name),
+            self._paths,
+            self._report,
+            to=_absolute(request.to),
+            key=_absolute(request.key) if request.key is not None else None,
+            glibc=host.glibc,
+        )
+
+    async def install(self, request: ImportRequest) -> Imported:
+        """Install a runtime out of one signed file.
+
+        Raises: NotFound (`runtime-uncatalogued`), BadInput (`path-relative`), and what
+        `studio.runtimes.bundle_import` raises.
+        """
+        path = _absolute(request.path)
+        head = await bundle_import.read_head(path, self._paths, request.trust)
+        bundle_import.require_fit(head, await self._host())
+        record = head.index.record
+        try:
+            recipe = await asyncio.to_thread(self._catalog.recipe, record.name)
+        except NotFound as error:
+            raise NotFound(
+                "runtime-uncatalogued",
+                f"{path.name} holds {record.name}, which this version of the Studio does not know.",
+                hint="Bring both machines to the same version of the Studio.",
+            ) from error
+        return await bundle_import.install(path, head, recipe, self._paths, self._report)
+
+    async def signers(self) -> SignerList:
+        """Return everybody whose runtimes may be imported.
+
+        Raises: what `studio.runtimes.signers.listed` raises.
+        """
+        return await asyncio.to_thread(signers.listed, self._paths)
+
+    async def trust(self, request: TrustRequest) -> SignerList:
+        """Trust a signer.
+
+        Raises: what `studio.runtimes.signers.trust` raises.
+        """
+        work = functools.partial(signers.trust, self._paths, request.fingerprint, request.name)
+        return await asyncio.to_thread(work)
+
+    async def forget(self, reference: str) -> SignerList:
+        """Trust a signer no more.
+
+        Raises: what `studio.runtimes.signers.forget` raises.
+        """
+        return await asyncio.to_thread(signers.forget, self._paths, reference)
+
+
+def _absolute(text: str) -> Path:
+    """Return a path that means the same in every folder."""
+    path = Path(text)
+    if not path.is_absolute() or "\0" in text:
+        raise BadInput(
+            "path-relative",
+            f"`{text}` is no absolute path, and the service stands in another folder than you.",
+            hint="Give the whole path.",
+        )
+    return path

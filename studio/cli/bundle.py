@@ -1,0 +1,101 @@
+"""`weir runtime export`, `import` and `signers`.
+
+Paths are made absolute here: the service stands in another folder than the person.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.cli import bundle_text, words
+from studio.cli.arguments import Invocation, UsageError
+from studio.cli.console import Console
+from studio.cli.reach import Command, running_or_offline
+from studio.cli.watch import watched
+from studio.domain.bundles import (
+    Exported,
+    ExportRequest,
+    Imported,
+    ImportRequest,
+    SignerList,
+    TrustRequest,
+)
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+    from studio.control.client import ControlClient
+
+_OK = 0
+
+
+async def export_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Write an installed runtime into one signed file, showing how far it is."""
+    request = ExportRequest(
+        to=_absolute(call.to or "."), key=_absolute(call.key) if call.key is not None else None
+    )
+
+    async def operation(client: "ControlClient") -> Exported:
+        return await client.export_runtime(call.name, request)
+
+    done = await watched(connector, console, operation)
+    if call.json:
+        console.document(done)
+    else:
+        console.say(bundle_text.exported_text(done, console.width))
+    return _OK
+
+
+async def import_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Install a runtime out of one signed file, showing how far it is."""
+    request = ImportRequest(path=_absolute(call.name), trust=call.trust)
+
+    async def operation(client: "ControlClient") -> Imported:
+        return await client.import_runtime(request)
+
+    done = await watched(connector, console, operation)
+    if call.json:
+        console.document(done)
+    else:
+        console.say(bundle_text.imported_text(done, console.width))
+    return _OK
+
+
+async def signers(call: Invocation, connector: "Connector", console: Console) -> int:
+    """List, trust or forget signers; needs no service."""
+    if call.action != "list" and call.reference is None:
+        raise UsageError(words.missing("FINGERPRINT"), words.see_help("weir runtime signers"))
+    if call.action == "list" and call.reference is not None:
+        raise UsageError(
+            words.unexpected_argument(call.reference), words.see_help("weir runtime signers")
+        )
+    client = await running_or_offline(connector)
+    try:
+        found = await _signers(call, client)
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(bundle_text.signers_text(found))
+    return _OK
+
+
+async def _signers(call: Invocation, client: "ControlClient") -> SignerList:
+    reference = call.reference or ""
+    if call.action == "trust":
+        request = TrustRequest(fingerprint=reference, name=call.signer_name)
+        return await client.trust_signer(request)
+    if call.action == "forget":
+        return await client.forget_signer(reference)
+    return await client.signers()
+
+
+def _absolute(text: str) -> str:
+    return str(Path(text).expanduser().absolute())
+
+
+BUNDLE_COMMANDS: Mapping[str, Command] = {
+    "runtime export": export_runtime,
+    "runtime import": import_runtime,
+    "runtime signers": signers,
+}

@@ -1,0 +1,72 @@
+"""What the service does about runtimes that travel as files."""
+
+from pathlib import Path
+
+import pytest
+
+from studio.app.bundles import Bundles
+from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
+from studio.domain.errors import BadInput, NotFound
+from studio.domain.hardware import HostSnapshot
+from studio.host.paths import Paths
+from studio.host.probe import snapshot
+from studio.runtimes.catalog import Catalog
+from tests.runtimes.bundles import Made, made
+from tests.runtimes.standin import NAME, StandIn
+
+__all__ = ["made"]
+
+
+def bundles(there: StandIn, paths: Paths | None = None) -> Bundles:
+    """Return the service's part over a stand-in's home."""
+    paths = paths or there.paths
+    paths.home.mkdir(parents=True, exist_ok=True)
+
+    async def host() -> HostSnapshot:
+        return snapshot(paths.home)
+
+    return Bundles(paths, Catalog(paths), host, there.reports.append)
+
+
+async def test_out_of_one_home_and_into_another(made: Made, tmp_path: Path) -> None:
+    """By the calls of the control API, the signer trusted on the way."""
+    out = await bundles(made.stand_in).export(NAME, ExportRequest(to=str(tmp_path)))
+    there = bundles(made.home(tmp_path / "home", trusts=False))
+
+    done = await there.install(ImportRequest(path=out.path, trust=out.fingerprint))
+
+    assert done.runtime_id == made.record.runtime_id
+    (only,) = (await there.signers()).signers
+    assert only.fingerprint == out.fingerprint
+    assert (await there.forget(out.fingerprint)).signers == ()
+    named = await there.trust(TrustRequest(fingerprint=out.fingerprint, name="Desk"))
+    assert named.signers[0].name == "Desk"
+
+
+async def test_a_runtime_that_the_catalogue_does_not_know_is_refused(
+    made: Made, tmp_path: Path
+) -> None:
+    """It could be unpacked and never started."""
+    home = made.home(tmp_path / "home")
+    (tmp_path / "catalogue" / "runtimes").mkdir(parents=True)
+    paths = Paths(home=home.paths.home, catalogue=tmp_path / "catalogue")
+
+    with pytest.raises(NotFound) as caught:
+        await bundles(home, paths).install(ImportRequest(path=str(made.file)))
+
+    assert caught.value.code == "runtime-uncatalogued"
+    assert not paths.runtimes.exists()
+
+
+@pytest.mark.parametrize("text", ["", "x", "../x", "~/x", "/x\0y"])
+async def test_only_whole_paths_are_taken(made: Made, text: str) -> None:
+    """The service stands in another folder than whoever asks."""
+    service = bundles(made.stand_in)
+    for call in (
+        service.export(NAME, ExportRequest(to=text)),
+        service.export(NAME, ExportRequest(to="/nowhere/x", key=text)),
+        service.install(ImportRequest(path=text)),
+    ):
+        with pytest.raises(BadInput) as caught:
+            await call
+        assert caught.value.code == "path-relative"
