@@ -31,8 +31,8 @@ def report_text(found: DoctorReport, width: int = READABLE_WIDTH) -> str:
     parts.append(_group(words.RUNTIMES, (_runtime(one, width) for one in found.runtimes)))
     fits = [one for one in found.presets if one.usable]
     others = [one for one in found.presets if not one.usable]
-    parts.append(_group(words.PRESETS_FIT, _presets(fits, width)))
-    parts.append(_group(words.PRESETS_FIT_NOT, _presets(others, width)))
+    parts.append(_group(words.PRESETS_FIT, _fitting(fits, width)))
+    parts.append(_group(words.PRESETS_FIT_NOT, _unfitting(others, width)))
     parts.append("\n".join(_wrapped(verdict_text(found), width)))
     return "\n\n".join(part for part in parts if part)
 
@@ -105,12 +105,26 @@ def _runtime(one: RuntimeVerdict, width: int) -> str:
     return "\n".join(_block(one.name, " ".join(said), width))
 
 
-def _presets(found: Sequence[PresetVerdict], width: int) -> list[str]:
-    """Return one line for each: what it is, or the first reason against it."""
+def _fitting(found: Sequence[PresetVerdict], width: int) -> list[str]:
+    """Return one line for each preset: its id and what it is for."""
     column = max((cells_of(one.id) for one in found), default=0)
+    return [cut(f"{_GAP}{padded(one.id, column)}{_GAP}{one.title}", width) for one in found]
+
+
+def _unfitting(found: Sequence[PresetVerdict], width: int) -> list[str]:
+    """Return each first reason once, with the presets that it keeps from running."""
+    by_reason: dict[str, list[str]] = {}
+    for one in found:
+        by_reason.setdefault((*one.reasons, one.title)[0], []).append(one.id)
+    inner = _GAP * 2
     return [
-        cut(f"{_GAP}{padded(one.id, column)}{_GAP}{(*one.reasons, one.title)[0]}", width)
-        for one in found
+        "\n".join(
+            (
+                *(_GAP + line for line in _wrapped(reason, width - len(_GAP))),
+                *(inner + line for line in _wrapped(", ".join(ids), width - len(inner))),
+            )
+        )
+        for reason, ids in by_reason.items()
     ]
 
 

@@ -15,6 +15,7 @@ from studio.doctor.verdicts import (
     names,
     stops,
     unknown,
+    version,
 )
 from studio.domain.doctor import Area, Check
 from studio.domain.hardware import Gpu, GpuProcess, HostSnapshot
@@ -74,7 +75,7 @@ def _blocks(
 
 def _capability(card: Gpu, host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
     code, capability = "card-capability", card.compute_capability
-    if capability is None:
+    if capability is None or not version(capability):
         found = f"{card.name}; its compute capability could not be found out."
         return unknown(code, _AREA, label(card), found, gpu=card.index)
     suited = names(recipe for recipe in for_cards(recipes) if is_made_for(recipe, card))

@@ -71,11 +71,10 @@ def names(recipes: Iterable[RuntimeRecipe]) -> tuple[str, ...]:
 
 def is_made_for(recipe: RuntimeRecipe, card: Gpu) -> bool:
     """Tell whether a card's compute capability is within a runtime's range, or not known."""
-    capability = card.compute_capability
-    if capability is None:
+    found = version(card.compute_capability or "")
+    if not found:
         return True
     low, high = recipe.needs.min_compute_capability, recipe.needs.max_compute_capability
-    found = version(capability)
     return not (
         (low is not None and found < version(low)) or (high is not None and found > version(high))
     )

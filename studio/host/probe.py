@@ -65,7 +65,7 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
         machine=_machine(),
         os_name=_os_name(),
         kernel=kernel or None,
-        glibc=platform.libc_ver()[1] or None,
+        glibc=_glibc(),
         is_wsl=is_wsl,
         wsl=wsl.facts(kernel) if is_wsl else None,
         container=container.facts() if sys.platform == "linux" else None,
@@ -96,7 +96,7 @@ def _with_cards(host: HostSnapshot, told: GpuReport) -> HostSnapshot:
             one if one.processes else msgspec.structs.replace(one, processes=None) for one in cards
         )
     known = {one.pci_bus_id for one in cards} | {one.pci_bus_id for one in told.integrated}
-    return msgspec.structs.replace(
+    whole = msgspec.structs.replace(
         host,
         driver=told.driver,
         cuda_version=told.cuda_version,
@@ -107,6 +107,21 @@ def _with_cards(host: HostSnapshot, told: GpuReport) -> HostSnapshot:
         gpu_links=told.links,
         adapters=(*told.integrated, *adapters.adapters(known)),
     )
+    return msgspec.convert(_printable(msgspec.to_builtins(whole)), HostSnapshot)
+
+
+def _printable(raw: object) -> object:
+    """Return `raw` with `?` for what no terminal should print and JSON cannot hold.
+
+    Firmware, processes and mount points carry any bytes as their names.
+    """
+    if isinstance(raw, dict):
+        return {key: _printable(value) for key, value in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [_printable(value) for value in raw]
+    if isinstance(raw, str) and not raw.isprintable():
+        return "".join(one if one.isprintable() else "?" for one in raw)
+    return raw
 
 
 def _swap() -> tuple[int | None, int | None]:
@@ -123,6 +138,11 @@ def _kernel() -> str:
 def _machine() -> str:
     name = platform.machine().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
+
+
+def _glibc() -> str | None:
+    library, version = platform.libc_ver()
+    return version or None if library == "glibc" else None
 
 
 def _os_name() -> str:

@@ -7,6 +7,8 @@ import pytest
 from studio.app.machine import Machine, in_words
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
+from studio.control import launcher
+from studio.control.router import Router
 from studio.domain.control import UpRequest
 from studio.domain.errors import BadInput
 from studio.host import hosts
@@ -45,12 +47,15 @@ async def test_verdicts_are_those_of_the_replayed_host(tmp_path: Path) -> None:
     """`weir presets --host` and `weir runtime list --host`."""
     with fake_paths(tmp_path) as paths:
         studio = Studio(Parts(paths), hosts.load("v100-32x4-linux", paths))
-
-        (preset,) = await studio.presets()
-        listed = await studio.runtimes.all()
+        client = launcher.in_process(Router(studio, down=studio.close), studio.close)
+        (preset,) = await client.presets()
+        listed = await client.runtimes()
+        host = await client.host()
+        await client.close()
 
     assert preset.usable
     assert listed.runtimes[0].usable
+    assert host.gpus[3].name == "Tesla V100-SXM2-32GB"
 
 
 def test_cards_go_before_the_processor_in_words(tmp_path: Path) -> None:

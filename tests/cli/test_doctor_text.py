@@ -5,7 +5,7 @@ import pytest
 
 from studio.cli.doctor_text import report_text, verdict_text
 from studio.cli.render import cells_of
-from studio.domain.doctor import Level
+from studio.domain.doctor import Level, PresetVerdict
 from tests.cli.doctor_samples import DISK, REPORT
 
 
@@ -51,12 +51,24 @@ def test_runtimes_come_with_verdict_state_and_reasons() -> None:
     assert "cu13 Does not fit this machine. The driver is old." in text
 
 
-def test_presets_have_a_line_each_with_the_first_reason() -> None:
-    """Twenty presets are a list to skim; `weir presets` says more."""
+def test_presets_that_fit_have_a_line_each() -> None:
+    """Twenty are a list to skim; `weir presets` says more."""
     lines = report_text(REPORT).splitlines()
 
     assert lines[lines.index("Presets that fit") + 1] == "  cpu-demo  Small"
-    assert lines[lines.index("Presets that do not fit") + 1] == "  27b  It needs a card."
+
+
+def test_a_reason_that_many_presets_share_is_told_once() -> None:
+    """Without a card sixteen of seventeen say the same."""
+    more = tuple(
+        PresetVerdict(id=name, title=name, usable=False, reasons=("It needs a card.", "More."))
+        for name in ("a", "b")
+    )
+
+    lines = report_text(msgspec.structs.replace(REPORT, presets=(*REPORT.presets, *more)))
+
+    start = lines.splitlines().index("Presets that do not fit")
+    assert lines.splitlines()[start + 1 : start + 3] == ["  It needs a card.", "    27b, a, b"]
 
 
 @pytest.mark.parametrize(

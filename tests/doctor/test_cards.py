@@ -27,6 +27,7 @@ from tests.doctor.cases import (
         ("7.5", Level.STOPS, ()),
         ("12.1", Level.STOPS, ()),
         (None, Level.UNKNOWN, ()),
+        ("x.y", Level.UNKNOWN, ()),
     ],
 )
 def test_a_card_is_told_what_it_is_for(

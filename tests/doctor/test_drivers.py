@@ -36,6 +36,8 @@ def test_the_floor_is_that_of_the_runtimes_for_these_cards(
 def test_an_unknown_driver_counts_against_nobody() -> None:
     """Unknown is shown as unknown."""
     assert said(host(driver=None), "driver").level is Level.UNKNOWN
+    assert said(host(driver="N/A"), "driver").level is Level.UNKNOWN
+    assert all_said(host(cuda_version="N/A"), "cuda") == []
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,10 @@ def test_a_file_in_the_current_folder_is_named_without_a_slash(
         ({"gpus": [CARD, CARD]}, "same `index`", None),
         ({"gpus": [{**CARD, "free_bytes": 101}]}, "more free memory", None),
         ({"memory_bytes": -5}, "below zero", None),
+        ({"memory_bytes": 1 << 61}, "beyond reason", None),
+        ({"gpus": [{**CARD, "power_limit_w": 1e308}]}, "$.host.gpus[0].power_limit_w", None),
+        ({"os_name": "\x1b[31mred"}, "control character", None),
+        ({"gpus": [{**CARD, "name": "a\nb"}]}, "$.host.gpus[0].name", None),
         ({"gpu_links": [{"first": 0, "second": 7}]}, "card 7", None),
     ],
 )

@@ -10,8 +10,8 @@ import msgspec
 import psutil
 import pytest
 
-from studio.domain.hardware import Gpu, GpuLink, HostSnapshot
-from studio.host import gpus, probe
+from studio.domain.hardware import Gpu, GpuLink, GpuProcess, HostSnapshot
+from studio.host import gpus, hosts, probe
 from studio.host.gpu_report import GpuReport
 from studio.host.paths import Paths, bundled_root
 
@@ -119,6 +119,19 @@ def test_what_the_driver_tells_is_in_the_snapshot(tmp_path: Path, cards: list[Gp
     assert host.gpus == pair
     assert host.link(1, 0) == link
     assert host.link(0, 2) is None
+
+
+def test_names_of_any_bytes_become_text(tmp_path: Path, cards: list[GpuReport]) -> None:
+    """Firmware and processes may be called anything; a capture has to be replayable."""
+    wild = Gpu(index=0, name="A\x1b[31m\udcff", processes=(GpuProcess(pid=1, name="b\n"),))
+    cards.append(GpuReport(source="nvml", cards=(wild,)))
+
+    host = probe.snapshot(tmp_path)
+    file = tmp_path / "host.json"
+    file.write_bytes(msgspec.json.encode(host))
+
+    assert host.gpus[0].name == "A?[31m?"
+    assert hosts.read(file).host == host
 
 
 def test_a_snapshot_survives_its_way_through_json(tmp_path: Path) -> None:
