@@ -17,7 +17,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-up \
-        bench-idle bench-plan bench-window lock schema screenshots clean apt dev
+        bench-idle bench-plan bench-planner bench-window lock schema screenshots clean apt dev
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -143,6 +143,9 @@ bench-up: dev ## `weir up` over the engine's own boot
 
 bench-plan: dev ## The plans of all presets on every host of the catalogue
 	$(BIN)/python -m tests.bench.bench_plan $(ARGS)
+
+bench-planner: dev ## Recorded and published pools against what the planner makes of them
+	$(BIN)/python -m tests.bench.bench_planner $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
