@@ -15,6 +15,8 @@ class Lack(enum.StrEnum):
 
     POOL = "pool"
     """The pool cannot hold one request of full length."""
+    CONTEXT = "context"
+    """The model is not made for requests so long."""
     CARD = "card"
     """The card is too small for the sum of the ledger."""
     FREE = "free"

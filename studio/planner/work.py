@@ -74,7 +74,14 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
         seats=whole(settings, "max_num_seqs"),
         headroom_bytes=headroom,
         headroom_error_bytes=budget.error_bytes if headroom is not None else None,
-        shortfalls=(*attempt.shortfalls, *split, *faults, *lacks, *host.shortfalls),
+        shortfalls=(
+            *attempt.shortfalls,
+            *split,
+            *_too_long(subject, settings),
+            *faults,
+            *lacks,
+            *host.shortfalls,
+        ),
         unknown=tuple(_unknown(subject, attempt)),
         warnings=(*attempt.warnings, *notes, *host.warnings),
         assumptions=tuple(_assumptions(subject, budget, made)),
@@ -95,6 +102,22 @@ def _split(
         return (), ()
     is_asked_for = "tensor_parallel_size" in subject.asked_for
     return card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+
+
+def _too_long(subject: Subject, settings: Mapping[str, object]) -> Iterator[Shortfall]:
+    """Yield that the engine refuses a context longer than the model's own.
+
+    Source: vLLM 0.26 to 0.32, `_get_and_verify_max_len` in config/model.py.
+    """
+    asked = whole(settings, "max_model_len")
+    most = subject.target.context_tokens if subject.target is not None else None
+    if asked is None or most is None or asked <= most or "hf_overrides" in settings:
+        return
+    yield Shortfall(
+        lack=Lack.CONTEXT,
+        amount=asked - most,
+        sentence=f"The model is made for {tokens_text(most)}; {tokens_text(asked)} are more.",
+    )
 
 
 def _cards(

@@ -139,3 +139,13 @@ def test_more_bytes_never_make_a_smaller_pool(less: int, more: int) -> None:
     second = work_out(subject(), attempt(PINNED, large * GIB // 8))
 
     assert (first.pool_tokens or 0) <= (second.pool_tokens or 0)
+
+
+def test_a_context_longer_than_the_model_s_own_is_refused() -> None:
+    """What fits the pool may be too long for the model; the engine says so after its imports."""
+    found = work_out(subject(), attempt({**PINNED, "max_model_len": 9000}, GIB))
+
+    assert [one.lack for one in found.certain] == [Lack.CONTEXT]
+    assert "made for 8,192 tokens" in found.certain[0].sentence
+    overridden = {**PINNED, "max_model_len": 9000, "hf_overrides": {"rope_scaling": {}}}
+    assert work_out(subject(), attempt(overridden, GIB)).fits
