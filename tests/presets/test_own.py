@@ -231,9 +231,10 @@ def test_a_file_of_the_person_s_own_may_define_parts_and_models(home: Home) -> N
 def test_two_at_once_do_not_meet(home: Home) -> None:
     """The second is told to try again, and nothing is half written."""
     home.presets.mkdir(parents=True)
-    with exclusive(home.presets / ".lock") as is_ours, pytest.raises(Busy) as caught:
+    with exclusive(home.presets / ".lock") as is_ours:
         assert is_ours
-        home.own.copy("27b-mtp", CopyRequest(id="mine"))
+        with pytest.raises(Busy) as caught:
+            home.own.copy("27b-mtp", CopyRequest(id="mine"))
 
     assert caught.value.code == "presets-busy"
     assert not home.store.is_own("mine")

@@ -1,4 +1,4 @@
-"""The shipped presets against what is published: values, flags that exist, figures with a source."""
+"""The shipped presets against what is published: values, flags, figures with a source."""
 
 import functools
 import json
@@ -223,9 +223,7 @@ def test_small_cards_go_in_pairs() -> None:
 def test_v100_without_nvlink_are_warned_of() -> None:
     """All published figures are for cards with full peer access."""
     preset, here = bundled("v100-27b"), host("v100-32x4-linux")
-    links = tuple(
-        GpuLink(first=one.first, second=one.second, nvlinks=0) for one in here.gpu_links
-    )
+    links = tuple(GpuLink(first=one.first, second=one.second, nvlinks=0) for one in here.gpu_links)
     pcie = msgspec.structs.replace(here, gpu_links=links)
     found = choose.fit(preset, recipe_of(preset.runtime), pcie).resolved
     assert found is not None

@@ -69,7 +69,7 @@ def test_the_unit_doubles_what_systemd_reads_itself() -> None:
     text = written(CommandFormat.SYSTEMD)
 
     assert 'Environment="B=a \'b\' \\"c\\" $d %%e \\\\f ü"' in text
-    assert "\"a 'b' \\\"c\\\" $$d %%e \\\\f ü\"" in text
+    assert '"a \'b\' \\"c\\" $$d %%e \\\\f ü"' in text
     assert "ExecStart=/rt/python3 -m engine serve" in text
     assert "TimeoutStartSec=900" in text
     assert "TimeoutStopSec=30" in text
