@@ -1,7 +1,6 @@
 """What the service says about presets, here and on hosts in files."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -18,14 +17,19 @@ from tests.presets.samples import bundled_all, host
 
 
 @pytest.fixture
-async def presets(tmp_path: Path) -> AsyncIterator[Presets]:
+def presets(tmp_path: Path) -> Presets:
     """Return the presets of an empty home on a machine without a card."""
     paths = Paths(home=tmp_path / "höme", catalogue=bundled_root())
 
     async def here() -> HostSnapshot:
         return host("none-linux")
 
-    yield Presets(paths, PresetStore(paths), Catalog(paths), here)
+    return Presets(paths, PresetStore(paths), Catalog(paths), here)
+
+
+def break_file(path: str) -> None:
+    """Make a preset unreadable."""
+    Path(path).write_text("max_seqs = 1", encoding="utf-8")
 
 
 async def test_those_that_fit_come_first_and_the_best_is_marked(presets: Presets) -> None:
@@ -68,7 +72,7 @@ async def test_a_preset_is_shown_with_its_values_on_a_host(presets: Presets) -> 
 async def test_a_broken_preset_is_in_the_list_with_its_reason(presets: Presets) -> None:
     """It must not take the others with it, nor vanish."""
     made = await presets.copy("cpu-demo", CopyRequest(id="mine"))
-    Path(made.path).write_text("max_seqs = 1", encoding="utf-8")
+    break_file(made.path)
 
     listed = {one.id: one for one in await presets.all()}
 
