@@ -22,10 +22,12 @@ from studio.domain.errors import PortTaken, StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry, HostFile
 from studio.domain.manifests import RuntimeRecipe
+from studio.domain.runtimes import RuntimeState
 from studio.host import hosts, processes
 from studio.host.http_ports import listen
+from studio.host.paths import Paths
 from studio.presets import choose
-from studio.runtimes import folder, verdict
+from studio.runtimes import describe, folder, verdict
 
 _ADDRESS = "127.0.0.1"
 
@@ -84,7 +86,16 @@ class Doctor:
             title=report.title(host),
             level=report.level(found, presets),
             checks=found,
-            runtimes=_runtimes(recipes, host, installed),
+            runtimes=tuple(
+                _runtime(
+                    recipe,
+                    self._paths,
+                    host,
+                    is_installed=recipe.name in installed,
+                    is_here=replayed is None,
+                )
+                for recipe in recipes
+            ),
             presets=presets,
             host=host,
         )
@@ -140,22 +151,21 @@ def _port(level: Level, title: str, found: str, advice: str | None = None) -> Ch
     )
 
 
-def _runtimes(
-    recipes: Sequence[RuntimeRecipe], host: HostSnapshot, installed: frozenset[str]
-) -> tuple[RuntimeVerdict, ...]:
-    found = []
-    for recipe in recipes:
-        reasons = verdict.reasons_against(recipe, host, is_installed=recipe.name in installed)
-        found.append(
-            RuntimeVerdict(
-                name=recipe.name,
-                title=recipe.title,
-                usable=not reasons,
-                reasons=reasons,
-                warnings=verdict.warnings_about(recipe, host),
-            )
-        )
-    return tuple(found)
+def _runtime(
+    recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot, *, is_installed: bool, is_here: bool
+) -> RuntimeVerdict:
+    reasons = verdict.reasons_against(recipe, host, is_installed=is_installed)
+    state = describe.info(recipe, paths, host).state
+    waits = state in (RuntimeState.NOT_PINNED, RuntimeState.UNVERIFIED)
+    return RuntimeVerdict(
+        name=recipe.name,
+        title=recipe.title,
+        usable=not reasons,
+        # What is installed here is not installed there; what waits for a pin waits everywhere.
+        state=state if is_here or waits else None,
+        reasons=reasons,
+        warnings=verdict.warnings_about(recipe, host),
+    )
 
 
 def _unreadable(code: str, title: str, error: StudioError, what: str) -> Check:

@@ -3,8 +3,10 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from studio.cli import host_words as words
-from studio.cli.render import READABLE_WIDTH, cells_of, padded
+from studio.cli.render import READABLE_WIDTH, cells_of, cut, padded
 from studio.domain.doctor import (
     EVERYTHING,
     Check,
@@ -24,10 +26,13 @@ def report_text(found: DoctorReport, width: int = READABLE_WIDTH) -> str:
     """Return the report for people: the worst first, then what fits, then the verdict."""
     parts = ["\n".join(_wrapped(found.title, width))]
     for level in _ORDER:
-        of_level = [check for check in found.checks if check.level is level]
+        of_level = _joined([check for check in found.checks if check.level is level])
         parts.append(_group(words.LEVELS[level], (_check(one, width) for one in of_level)))
     parts.append(_group(words.RUNTIMES, (_runtime(one, width) for one in found.runtimes)))
-    parts.append(_group(words.PRESETS, (_preset(one, width) for one in found.presets)))
+    fits = [one for one in found.presets if one.usable]
+    others = [one for one in found.presets if not one.usable]
+    parts.append(_group(words.PRESETS_FIT, _fitting(fits, width)))
+    parts.append(_group(words.PRESETS_FIT_NOT, _unfitting(others, width)))
     parts.append("\n".join(_wrapped(verdict_text(found), width)))
     return "\n\n".join(part for part in parts if part)
 
@@ -39,6 +44,32 @@ def verdict_text(found: DoctorReport) -> str:
     usable = sum(one.usable for one in found.presets)
     sentence = words.VERDICT_GOOD if found.level is Level.GOOD else words.VERDICT_LOOK
     return sentence.format(count=usable, total=len(found.presets))
+
+
+def _joined(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks with those told once that say the same of several cards."""
+    alike: dict[tuple[str | None, ...], list[Check]] = {}
+    for place, check in enumerate(checks):
+        own = check.code if check.gpu is not None else str(place)
+        key = (own, check.found, check.advice, _without_index(check))
+        alike.setdefault(key, []).append(check)
+    return [_of_several(group) for group in alike.values()]
+
+
+def _without_index(check: Check) -> str:
+    """Return a check's title without the card's number in front."""
+    own = words.CARD.format(index=check.gpu)
+    return check.title.removeprefix(own)
+
+
+def _of_several(group: Sequence[Check]) -> Check:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    indices = ", ".join(str(check.gpu) for check in group)
+    return msgspec.structs.replace(
+        first, title=words.CARDS.format(indices=indices) + _without_index(first)
+    )
 
 
 def _group(title: str, blocks: Iterable[str]) -> str:
@@ -66,14 +97,35 @@ def _stopped(names: Sequence[str]) -> str:
 
 
 def _runtime(one: RuntimeVerdict, width: int) -> str:
-    verdict = words.WORKS if one.usable else words.WORKS_NOT
-    return "\n".join(_block(one.name, " ".join((f"{verdict}.", *one.reasons)), width))
+    said = [words.WORKS if one.usable else words.WORKS_NOT]
+    state = words.STATES.get(one.state) if one.state is not None else None
+    if state is not None and one.usable:
+        said.append(state.format(name=one.name))
+    said += one.reasons
+    return "\n".join(_block(one.name, " ".join(said), width))
 
 
-def _preset(one: PresetVerdict, width: int) -> str:
-    verdict = words.FITS if one.usable else words.FITS_NOT
-    said = f"{one.title}: {verdict}." if one.usable else f"{one.title}: {verdict}. "
-    return "\n".join(_block(one.id, said + " ".join(one.reasons), width))
+def _fitting(found: Sequence[PresetVerdict], width: int) -> list[str]:
+    """Return one line for each preset: its id and what it is for."""
+    column = max((cells_of(one.id) for one in found), default=0)
+    return [cut(f"{_GAP}{padded(one.id, column)}{_GAP}{one.title}", width) for one in found]
+
+
+def _unfitting(found: Sequence[PresetVerdict], width: int) -> list[str]:
+    """Return each first reason once, with the presets that it keeps from running."""
+    by_reason: dict[str, list[str]] = {}
+    for one in found:
+        by_reason.setdefault((*one.reasons, one.title)[0], []).append(one.id)
+    inner = _GAP * 2
+    return [
+        "\n".join(
+            (
+                *(_GAP + line for line in _wrapped(reason, width - len(_GAP))),
+                *(inner + line for line in _wrapped(", ".join(ids), width - len(inner))),
+            )
+        )
+        for reason, ids in by_reason.items()
+    ]
 
 
 def _block(title: str, said: str, width: int) -> list[str]:

@@ -1,12 +1,12 @@
 """The sentences of `weir doctor` and of `--host`. Those with braces are filled with `format`."""
 
-from studio.domain.doctor import Area, Level
+from studio.domain.doctor import Level
+from studio.domain.runtimes import RuntimeState
 
 HELP_HOST = (
     "Answer for this host instead of this machine: an id such as rtx3090-linux, or a file that "
     "`weir doctor --json` wrote. Nothing is started."
 )
-HELP_ALL = "Show what is good in full too."
 
 HOST_NOT_TAKEN = "`{command}` does not take `--host`: a replayed host never starts anything."
 HINT_HOST_TAKEN = "Commands that take it: {commands}."
@@ -20,19 +20,20 @@ LEVELS: dict[Level, str] = {
     Level.UNKNOWN: "Not known",
     Level.GOOD: "Good",
 }
-AREAS: dict[Area, str] = {
-    Area.CARDS: "Cards",
-    Area.SYSTEM: "System",
-    Area.STORAGE: "Storage",
-    Area.TOOLS: "Tools",
-    Area.SERVICE: "Studio",
-}
-PRESETS = "Presets"
+CARD = "Card {index}"
+CARDS = "Cards {indices}"
+PRESETS_FIT = "Presets that fit"
+PRESETS_FIT_NOT = "Presets that do not fit"
 RUNTIMES = "Runtimes"
-FITS = "fits"
-FITS_NOT = "does not fit"
-WORKS = "works here"
-WORKS_NOT = "does not work here"
+WORKS = "Fits this machine."
+WORKS_NOT = "Does not fit this machine."
+STATES: dict[RuntimeState, str] = {
+    RuntimeState.INSTALLED: "Installed.",
+    RuntimeState.NOT_PINNED: "Not pinned yet: `weir runtime show {name}`.",
+    RuntimeState.UNVERIFIED: "Not verified yet: `weir runtime show {name}`.",
+    RuntimeState.DAMAGED: "Damaged: `weir runtime repair {name}`.",
+}
+"""What is said beside the verdict; nothing for one that can simply be installed."""
 ADVICE_MARK = "→"
 STOPPED = "Without it: {names}."
 STOPPED_ALL = "Without it nothing can be served."

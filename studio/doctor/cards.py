@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from studio.doctor.verdicts import (
     for_cards,
     good,
+    is_lost,
     is_made_for,
     is_whole,
     label,
@@ -14,6 +15,7 @@ from studio.doctor.verdicts import (
     names,
     stops,
     unknown,
+    version,
 )
 from studio.domain.doctor import Area, Check
 from studio.domain.hardware import Gpu, GpuProcess, HostSnapshot
@@ -73,7 +75,7 @@ def _blocks(
 
 def _capability(card: Gpu, host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
     code, capability = "card-capability", card.compute_capability
-    if capability is None:
+    if capability is None or not version(capability):
         found = f"{card.name}; its compute capability could not be found out."
         return unknown(code, _AREA, label(card), found, gpu=card.index)
     suited = names(recipe for recipe in for_cards(recipes) if is_made_for(recipe, card))
@@ -94,7 +96,10 @@ def _availability(
             "Restart the machine. If it happens again, look for `Xid` in the output of `dmesg`, "
             "and at the card's power cables and riser."
         )
-        yield _blocks(card, host, recipes, "card-fault", (found, advice))
+        if is_lost(card):
+            yield _blocks(card, host, recipes, "card-fault", (found, advice))
+        else:
+            yield look("card-fault", _AREA, label(card), found, advice, gpu=card.index)
     if card.mig_enabled:
         count = len(card.mig_devices)
         found = f"It is split by MIG into {count} part(s); an engine wants a whole card."

@@ -35,11 +35,11 @@ def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Che
     if not host.gpus:
         yield _without_cards(host, recipes)
         return
-    if host.driver is None:
+    if host.driver is None or not version(host.driver):
         yield unknown("driver", Area.CARDS, _TITLE, "Its version could not be found out.")
     else:
         yield _driver(host.driver, wanted(host, recipes))
-    if host.cuda_version is not None:
+    if host.cuda_version is not None and version(host.cuda_version):
         yield from _cuda(host.cuda_version, wanted(host, recipes))
 
 

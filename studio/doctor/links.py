@@ -53,7 +53,7 @@ def _over_pcie(links: list[GpuLink]) -> Check:
 
 
 def _cut_off(links: list[GpuLink]) -> Check:
-    pairs = ", ".join(f"{link.first} and {link.second}" for link in links[:6])
+    pairs = ", ".join(f"{link.first}–{link.second}" for link in links[:6])
     return look(
         "gpu-peer",
         Area.CARDS,

@@ -46,7 +46,7 @@ def _platform(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
 
 
 def _glibc(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Check]:
-    if host.glibc is None:
+    if host.glibc is None or not version(host.glibc):
         return
     old = [
         recipe

@@ -71,11 +71,10 @@ def names(recipes: Iterable[RuntimeRecipe]) -> tuple[str, ...]:
 
 def is_made_for(recipe: RuntimeRecipe, card: Gpu) -> bool:
     """Tell whether a card's compute capability is within a runtime's range, or not known."""
-    capability = card.compute_capability
-    if capability is None:
+    found = version(card.compute_capability or "")
+    if not found:
         return True
     low, high = recipe.needs.min_compute_capability, recipe.needs.max_compute_capability
-    found = version(capability)
     return not (
         (low is not None and found < version(low)) or (high is not None and found > version(high))
     )
@@ -83,7 +82,12 @@ def is_made_for(recipe: RuntimeRecipe, card: Gpu) -> bool:
 
 def is_whole(card: Gpu) -> bool:
     """Tell whether a card can be given to an engine: not split, not forbidden, not lost."""
-    return not (card.mig_enabled or card.compute_mode == "prohibited" or card.faults)
+    return not (card.mig_enabled or card.compute_mode == "prohibited" or is_lost(card))
+
+
+def is_lost(card: Gpu) -> bool:
+    """Tell whether a card does not even say how much memory it has; a broken sensor is less."""
+    return bool(card.faults) and card.total_bytes is None
 
 
 def wanted(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> list[RuntimeRecipe]:

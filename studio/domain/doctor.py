@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from studio.domain.hardware import HostSnapshot
+from studio.domain.runtimes import RuntimeState
 
 
 class Level(enum.StrEnum):
@@ -57,6 +58,9 @@ class RuntimeVerdict(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     usable: bool
+    """Whether the host is good for it, whatever is still to be supplied."""
+    state: RuntimeState | None = None
+    """Where it stands in this Studio; None: on a replayed host it stands nowhere."""
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -1,7 +1,9 @@
 """The file systems that hold our folders: how large, how fast, and on whose side of WSL."""
 
+import contextlib
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
@@ -55,7 +57,7 @@ def disks(
 def existing(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists, with its links resolved."""
     place = folder
-    while not place.exists() and place != place.parent:
+    while not _is_there(place) and place != place.parent:
         place = place.parent
     try:
         return place.resolve()
@@ -63,13 +65,19 @@ def existing(folder: Path) -> Path:
         return place
 
 
+def _is_there(place: Path) -> bool:
+    """Tell whether a file is there; one that may not be looked at is not."""
+    try:
+        place.stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _disk(name: str, place: Path, mount: Mount | None, *, is_wsl: bool, root: Path) -> Disk:
     total = free = None
-    try:
-        sizes = os.statvfs(place)
-        total, free = sizes.f_blocks * sizes.f_frsize, sizes.f_bavail * sizes.f_frsize
-    except (OSError, AttributeError):  # Windows has no statvfs
-        pass
+    with contextlib.suppress(OSError):  # a network disk that is gone
+        total, _, free = shutil.disk_usage(place)
     is_windows = None
     if mount is not None:
         is_windows = is_wsl and mount.file_system in _WINDOWS and bool(_DRIVE.match(mount.source))

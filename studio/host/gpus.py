@@ -4,6 +4,8 @@ Neither can stop us: NVML runs in a thread that nobody waits for beyond a deadli
 process that is killed.
 """
 
+import asyncio
+
 from studio.host import nvml, smi
 from studio.host.bounded import Bounded, Overdue
 from studio.host.gpu_report import GpuReport
@@ -27,5 +29,5 @@ async def from_program(told: GpuReport) -> GpuReport:
     """Return what nvidia-smi tells where `told` lacks the library; else `told` itself."""
     if told.fault != "no-driver":
         return told
-    program = smi.find()
+    program = await asyncio.to_thread(smi.find)
     return told if program is None else await smi.read(program)

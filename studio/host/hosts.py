@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 _LIMIT_BYTES = 8 << 20
+_MOST = 1 << 60
+"""More bytes, watts or cards than any machine has."""
 _SUFFIX = ".json"
 
 
@@ -180,9 +182,9 @@ def _check_sense(file: Path, host: HostSnapshot) -> None:
             "document-invalid",
             f"{file}: `gpu_links` names card {min(unknown)}, which is not there.",
         )
-    negative = _negative(msgspec.to_builtins(host), "$.host")
-    if negative is not None:
-        raise BadInput("document-invalid", f"{file}: a number below zero - at `{negative}`.")
+    senseless = _senseless(msgspec.to_builtins(host), "$.host")
+    if senseless is not None:
+        raise BadInput("document-invalid", f"{file}: {senseless}.")
     for card in host.gpus:
         total, free = card.total_bytes, card.free_bytes
         if total is not None and free is not None and free > total:
@@ -192,15 +194,23 @@ def _check_sense(file: Path, host: HostSnapshot) -> None:
             )
 
 
-def _negative(raw: object, place: str) -> str | None:
+def _senseless(raw: object, place: str) -> str | None:
+    """Return what is wrong with the first value that no machine can have, and where it stands."""
     if isinstance(raw, dict):
         steps = [(value, f"{place}.{key}") for key, value in raw.items()]
     elif isinstance(raw, list | tuple):
         steps = [(value, f"{place}[{index}]") for index, value in enumerate(raw)]
+    elif isinstance(raw, str):
+        # They could move the cursor of whoever replays a file of somebody else.
+        is_plain = all(one.isprintable() for one in raw)
+        return None if is_plain else f"a control character - at `{place}`"
+    elif isinstance(raw, int | float):
+        if raw < 0 and raw != UNLIMITED:
+            return f"a number below zero - at `{place}`"
+        return f"a number beyond reason - at `{place}`" if raw > _MOST else None
     else:
-        is_negative = isinstance(raw, int | float) and raw < 0 and raw != UNLIMITED
-        return place if is_negative else None
-    return next((found for one in steps if (found := _negative(*one)) is not None), None)
+        return None
+    return next((found for one in steps if (found := _senseless(*one)) is not None), None)
 
 
 def _sorted_out(host: HostSnapshot) -> HostSnapshot:

@@ -142,7 +142,9 @@ class Asker:
                 fault = words(error)
                 if fault not in self.faults:
                     self.faults.append(fault)
-            return None
+        except UnicodeDecodeError:  # cards with changed firmware carry any bytes as their name
+            pass
+        return None
 
 
 def _card(index: int, handle: Any, asker: Asker) -> Gpu:

@@ -17,7 +17,6 @@ import psutil
 
 from studio.domain.hardware import HostSnapshot
 from studio.host import adapters, container, disks, gpus, machine, programs, wsl
-from studio.host.files import free_bytes
 from studio.host.gpu_report import GpuReport
 from studio.host.paths import Paths
 
@@ -60,12 +59,13 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
     kernel = _kernel()
     is_wsl = wsl.is_wsl(kernel)
     shm, shm_free = machine.shared_memory()
+    found = disks.disks({"home": home, **folders}, is_wsl=is_wsl)
     return HostSnapshot(
         system=sys.platform if sys.platform != "win32" else "windows",
         machine=_machine(),
         os_name=_os_name(),
         kernel=kernel or None,
-        glibc=platform.libc_ver()[1] or None,
+        glibc=_glibc(),
         is_wsl=is_wsl,
         wsl=wsl.facts(kernel) if is_wsl else None,
         container=container.facts() if sys.platform == "linux" else None,
@@ -79,8 +79,8 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
         swap_free_bytes=swap[1],
         shm_bytes=shm,
         shm_free_bytes=shm_free,
-        disk_free_bytes=free_bytes(home),
-        disks=disks.disks(folders, is_wsl=is_wsl),
+        disk_free_bytes=next((one.free_bytes for one in found if "home" in one.holds), None),
+        disks=found,
         limits=machine.limits(),
         clock=machine.clock(),
         locale=machine.locale_name(),
@@ -96,7 +96,7 @@ def _with_cards(host: HostSnapshot, told: GpuReport) -> HostSnapshot:
             one if one.processes else msgspec.structs.replace(one, processes=None) for one in cards
         )
     known = {one.pci_bus_id for one in cards} | {one.pci_bus_id for one in told.integrated}
-    return msgspec.structs.replace(
+    whole = msgspec.structs.replace(
         host,
         driver=told.driver,
         cuda_version=told.cuda_version,
@@ -107,6 +107,21 @@ def _with_cards(host: HostSnapshot, told: GpuReport) -> HostSnapshot:
         gpu_links=told.links,
         adapters=(*told.integrated, *adapters.adapters(known)),
     )
+    return msgspec.convert(_printable(msgspec.to_builtins(whole)), HostSnapshot)
+
+
+def _printable(raw: object) -> object:
+    """Return `raw` with `?` for what no terminal should print and JSON cannot hold.
+
+    Firmware, processes and mount points carry any bytes as their names.
+    """
+    if isinstance(raw, dict):
+        return {key: _printable(value) for key, value in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [_printable(value) for value in raw]
+    if isinstance(raw, str) and not raw.isprintable():
+        return "".join(one if one.isprintable() else "?" for one in raw)
+    return raw
 
 
 def _swap() -> tuple[int | None, int | None]:
@@ -123,6 +138,11 @@ def _kernel() -> str:
 def _machine() -> str:
     name = platform.machine().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
+
+
+def _glibc() -> str | None:
+    library, version = platform.libc_ver()
+    return version or None if library == "glibc" else None
 
 
 def _os_name() -> str:

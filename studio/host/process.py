@@ -9,6 +9,7 @@ no setting of another Python reaches it. The engine is started elsewhere (guard.
 import asyncio
 import asyncio.subprocess
 import collections
+import contextlib
 import os
 import re
 import shutil
@@ -129,6 +130,8 @@ async def run(
         timed_out = True
     finally:
         _kill_group(process.pid)
+    if timed_out:
+        await _drain(process)
     return RunResult(exit_code=await process.wait(), tail=tuple(tail), timed_out=timed_out)
 
 
@@ -207,6 +210,15 @@ async def _follow(
             _emit(line, tail, on_line)
     _emit(pending, tail, on_line)
     await process.wait()
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    """Read what a killed helper left, so that its pipe closes: a full one is never seen to end."""
+    assert process.stdout is not None
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LOOK_S):
+            while await process.stdout.read(_CHUNK):
+                pass
 
 
 def _emit(line: bytes, tail: collections.deque[str], on_line: Callable[[str], None] | None) -> None:

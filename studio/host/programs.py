@@ -20,19 +20,26 @@ _ANY = re.compile(r"\b(?P<version>\d+\.\d+(?:\.\d+)?)\b")
 async def toolchain(environ: Mapping[str, str] = os.environ) -> Toolchain:
     """Return the compilers that an engine started from here would find."""
     home = environ.get("CUDA_HOME") or environ.get("CUDA_PATH") or None
-    path = environ.get("PATH", os.defpath)
-    nvcc = _first(("nvcc",), path) or _first(("nvcc",), str(Path(home, "bin")) if home else "")
+    # In a thread: under WSL the PATH holds dozens of Windows folders that take long to look into.
+    nvcc, gcc, builder = await asyncio.to_thread(
+        _places, environ.get("PATH", os.defpath), str(Path(home, "bin")) if home else ""
+    )
     async with asyncio.TaskGroup() as tasks:
         asked = [
             tasks.create_task(_program(found, pattern))
             for found, pattern in (
                 (nvcc, _NVCC),
-                (_first(_COMPILERS, path), _ANY),
-                (_first(("ninja",), path), _ANY),
+                (gcc, _ANY),
+                (builder, _ANY),
             )
         ]
     cuda, compiler, ninja = (one.result() for one in asked)
     return Toolchain(nvcc=cuda, compiler=compiler, ninja=ninja, cuda_home=home)
+
+
+def _places(path: str, cuda: str) -> tuple[str | None, str | None, str | None]:
+    nvcc = _first(("nvcc",), path) or _first(("nvcc",), cuda)
+    return nvcc, _first(_COMPILERS, path), _first(("ninja",), path)
 
 
 def _first(names: tuple[str, ...], path: str) -> str | None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
-import uv
 
 from studio.domain.errors import Damaged, HostLacks, NetworkFailure, StudioError
 from studio.host import pip_config, process
@@ -61,8 +60,10 @@ def binary() -> str:
     Raises: HostLacks (`uv-missing`).
     """
     try:
+        import uv  # here, so that a machine can be looked at without it (`weir doctor --json`)
+
         return uv.find_uv_bin()
-    except FileNotFoundError as error:
+    except (ImportError, FileNotFoundError) as error:
         raise HostLacks(
             "uv-missing",
             "The installer `uv` is missing from the Studio's own environment.",

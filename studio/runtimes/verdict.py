@@ -64,8 +64,11 @@ def _card_reasons(needs: RuntimeNeeds, host: HostSnapshot) -> list[str]:
     if not host.gpus:
         return [host.gpu_note or "It needs an NVIDIA card; none was found."]
     reasons = []
-    if not any(_is_able(card, needs) for card in host.gpus):
-        here = ", ".join(f"{card.name} ({card.compute_capability})" for card in host.gpus)
+    whole = [card for card in host.gpus if not _is_withheld(card)]
+    if not whole:
+        reasons.append("It needs a whole card; those here are split by MIG or let nobody compute.")
+    elif not any(_is_able(card, needs) for card in whole):
+        here = ", ".join(dict.fromkeys(f"{one.name} ({one.compute_capability})" for one in whole))
         reasons.append(f"It needs a card{_range_text(needs)}; here: {here}.")
     if _is_older(host.driver, needs.min_driver):
         reasons.append(
@@ -93,6 +96,10 @@ def _is_able(card: Gpu, needs: RuntimeNeeds) -> bool:
         _is_older(found, needs.min_compute_capability)
         or _is_older(needs.max_compute_capability, found)
     )
+
+
+def _is_withheld(card: Gpu) -> bool:
+    return card.mig_enabled is True or card.compute_mode == "prohibited"
 
 
 def _is_newer_branch(driver: str, branch: str) -> bool:

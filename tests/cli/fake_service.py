@@ -24,6 +24,7 @@ from studio.domain.control import (
     UpRequest,
     UpResult,
 )
+from studio.domain.doctor import DoctorReport
 from studio.domain.errors import NotFound, ServiceUnreachable, StudioError
 from studio.domain.events import (
     EngineChanged,
@@ -46,6 +47,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.doctor_samples import REPORT
 from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
@@ -149,6 +151,7 @@ class FakeService:
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
     verdict: Verdict = VERDICT
+    report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
@@ -250,6 +253,7 @@ class FakeService:
             "/status": self.status,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
+            "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
@@ -404,6 +408,7 @@ class FakeConnector:
     kept: int = 0
     """How often a running service was told to outlive its holders."""
     offline_used: int = 0
+    replayed: list[str] = dataclasses.field(default_factory=list)
     ran: list[tuple[str, object]] = dataclasses.field(default_factory=list)
 
     async def connect(self, *, start: bool, hold: bool) -> ControlClient:
@@ -421,9 +426,10 @@ class FakeConnector:
             self.kept += 1
         return self.service.client()
 
-    def offline(self) -> ControlClient:
+    def offline(self, host: str | None = None) -> ControlClient:
         """Return a client that needs no running service."""
         self.offline_used += 1
+        self.replayed += [host] if host is not None else []
         return self.service.client()
 
     def service_run(self, *, until_released: bool) -> int:

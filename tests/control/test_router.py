@@ -62,7 +62,19 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/status", "/presets", "/runtimes", "/ps", "/logs", "/history", "/keys"]
+    "path",
+    [
+        "/status",
+        "/presets",
+        "/runtimes",
+        "/ps",
+        "/logs",
+        "/history",
+        "/keys",
+        "/host",
+        "/hosts",
+        "/doctor",
+    ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
     """A window opens before anything was started."""
@@ -241,3 +253,12 @@ def test_every_kind_of_error_has_a_status_that_is_none_of_success() -> None:
         assert 400 <= http_status(kind("some-code", "No.")) < 500
     assert http_status(errors.BadInput("body-too-large", "No.")) == 413
     assert http_status(errors.NotFound("x-y", "No.")) == 404
+
+
+async def test_the_doctor_looks_at_a_host_of_the_catalogue(router: Router) -> None:
+    """By id; a path of this machine is no id."""
+    status, report = await ask(router, "GET", "/doctor", "host=rtx3090-linux")
+    wrong, error = await ask(router, "GET", "/doctor", "host=..%2F..%2Fx.json")
+
+    assert (status, report["replayed"]) == (200, "rtx3090-linux")
+    assert (wrong, error["code"]) == (404, "host-unknown")

@@ -167,3 +167,24 @@ def test_requirements_are_said_in_words(facts: dict[str, object], said: str) -> 
 def test_what_is_not_needed_is_not_said() -> None:
     """A runtime for the processor names no driver."""
     assert verdict.requirements(needing()) == ("linux-x86_64", "1 B on the disk")
+
+
+@pytest.mark.parametrize("changes", [{"mig_enabled": True}, {"compute_mode": "prohibited"}])
+def test_a_card_that_is_split_or_forbidden_is_no_card(changes: dict[str, object]) -> None:
+    """The engine would start and find no memory, or no device."""
+    split = msgspec.structs.replace(HOST.gpus[0], **changes)
+    alone = msgspec.structs.replace(HOST, gpus=(split,))
+    beside = msgspec.structs.replace(HOST, gpus=(split, HOST.gpus[0]))
+
+    assert "whole card" in verdict.reasons_against(CU13, alone)[0]
+    assert verdict.reasons_against(CU13, beside) == ()
+
+
+def test_alike_cards_are_named_once() -> None:
+    """Eight of them would fill the screen."""
+    card = Gpu(index=0, name="Tesla V100", compute_capability="7.0")
+    four = tuple(msgspec.structs.replace(card, index=index) for index in range(4))
+
+    (reason,) = verdict.reasons_against(CU13, msgspec.structs.replace(HOST, gpus=four))
+
+    assert reason.count("Tesla V100") == 1
