@@ -17,7 +17,8 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-up \
-        bench-idle bench-plan bench-planner bench-window lock schema screenshots clean apt dev
+        bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        apt dev
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -163,6 +164,9 @@ lock: dev ## Write the locks anew from the .in files (ARGS=--upgrade for newer v
 
 schema: deps ## Write the JSON schemas of recipes and presets anew from the types
 	$(BIN)/python -m installer.schemas
+
+snapshots: dev ## Render every preset on every known host anew; review the difference
+	$(BIN)/python -m tests.presets.snapshots
 
 screenshots: dev ## Draw the window into .shots
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots
