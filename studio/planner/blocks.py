@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
-from studio.planner.backends import Backend, backend_of
+from studio.planner.backends import Backend, backend_of, drafter_backend
 from studio.planner.cells import state_bytes, token_bytes
 from studio.planner.demand import Demand
 from studio.planner.engine import Engine, Rule
@@ -88,8 +88,10 @@ def layout(
     caches = [_attention(layers, demand.kv_cache_dtype, sizes, demand, engine) for layers in own]
     caches += [_state(layers, block, padded, demand, engine) for layers in states]
     if drafter is not None and demand.draft_tokens:
+        other = drafter_backend(demand.drafter_kv_dtype, backend, engine)
+        beside = dataclasses.replace(sizes, backend=other)
         caches += [
-            _attention(layers, demand.drafter_kv_dtype, sizes, demand, engine)
+            _attention(layers, demand.drafter_kv_dtype, beside, demand, engine)
             for layers in drafter.layers
         ]
     return Layout(block_size=block, caches=tuple(caches))

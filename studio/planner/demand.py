@@ -19,6 +19,13 @@ _ASYNC_METHODS = frozenset(
 )
 """Speculation that keeps asynchronous scheduling. Source: vLLM 0.26 to 0.32, `config/vllm.py`."""
 _DRAFT_MODEL = "draft_model"
+_NOT_MODELLED = {
+    "decode_context_parallel_size": "A request's tokens shared between cards are not modelled",
+    "kv_cache_dtype_skip_layers": "Layers with a KV cache type of their own are not modelled",
+    "disable_sliding_window": "Windows that are switched off are not modelled",
+    "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
+}
+_UNSET = frozenset({"0", "1", "false", "[]", "()"})
 _DEFAULT_CONTEXT = 4096
 
 
@@ -74,6 +81,9 @@ def demand(
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
     in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
+    for name, what in _NOT_MODELLED.items():
+        if (reader.text(name) or "0").lower() not in _UNSET:
+            reader.doubts.append(f"{what} (`{name}`).")
     layers = (*target.layers, *(drafter.layers if drafter is not None else ()))
     if reader.budget is not None and any(item.window for item in layers):
         reader.assumptions.append(

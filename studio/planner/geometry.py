@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from studio.domain.errors import BadInput
 from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
 from studio.planner.config import Config, text_config
+from studio.planner.defaults import DEFAULTS
 from studio.planner.families import FAMILIES, KNOWN_PLAIN, Family
 from studio.planner.layers import counted, plain_layers
 
+_STATED = "num_hidden_layers"
 _SCALED = ("yarn", "deepseek_yarn", "deepseek_llama_scaling", "llama3", "su", "longrope", "default")
 """RoPE types whose `max_position_embeddings` is already the scaled one."""
 
@@ -27,6 +29,9 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
     outer = Config(config)
     text = text_config(outer)
     model_type = (text.text("model_type") or outer.text("model_type") or "").lower()
+    if text is not outer or _STATED in text.values:
+        # A file that states nothing is no model; one that states its layers, or a nested one, is.
+        text = Config({**DEFAULTS.get(model_type, {}), **text.values})
     architecture = (outer.texts("architectures") or text.texts("architectures") or (model_type,))[0]
     family = FAMILIES.get(model_type, Family())
     if family.layers is None:

@@ -109,7 +109,7 @@ def pool(
         longest_context=longest,
         is_exact=not doubts,
         refusal=sizing.refusal(blocks, length, kv_bytes),
-        assumptions=(*doubts, *wanted.assumptions, *target.assumptions),
+        assumptions=(*doubts, *wanted.assumptions),
     )
 
 
@@ -172,7 +172,7 @@ def _doubts(
     target: ModelGeometry, drafter: ModelGeometry | None, wanted: Demand, engine: Engine
 ) -> tuple[str, ...]:
     """Return what keeps a figure from being called exact."""
-    found = list(wanted.doubts)
+    found = [*wanted.doubts, *target.assumptions]
     if engine.doubt is not None:
         found.append(engine.doubt)
     found.extend(
