@@ -5,12 +5,12 @@ is not known here, the guess is said in `assumptions`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from studio.domain.errors import BadInput
-from studio.domain.geometry import LayerKind, ModelGeometry
+from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
 from studio.domain.units import GIB
 from studio.planner.engine import Device, Engine, Rule
 
@@ -81,17 +81,9 @@ def demand(
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
     in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
-    for name, what in _NOT_MODELLED.items():
-        if (reader.text(name) or "0").lower() not in _UNSET:
-            reader.doubts.append(f"{what} (`{name}`).")
-    layers = (*target.layers, *(drafter.layers if drafter is not None else ()))
-    if reader.budget is not None and any(item.window for item in layers):
-        reader.assumptions.append(
-            f"The batch budget, which windows keep room for, is the engine's default: "
-            f"{reader.budget:,} tokens."
-        )
     if length is None and target.context_tokens is None:
         reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
+    _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
     return Demand(
         max_model_len=(
             target.context_tokens or _DEFAULT_CONTEXT if length in (None, -1) else length or 1
@@ -116,6 +108,17 @@ def demand(
         assumptions=tuple(reader.assumptions),
         doubts=tuple(reader.doubts),
     )
+
+
+def _say_guesses(reader: "_Reader", layers: Iterable[LayerSet]) -> None:
+    for name, what in _NOT_MODELLED.items():
+        if (reader.text(name) or "0").lower() not in _UNSET:
+            reader.doubts.append(f"{what} (`{name}`).")
+    if reader.budget is not None and any(item.window for item in layers):
+        reader.assumptions.append(
+            f"The batch budget, which windows keep room for, is the engine's default: "
+            f"{reader.budget:,} tokens."
+        )
 
 
 class _Reader:
