@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from studio.app.boots_seen import BootsSeen
-from studio.app.cards import remembered
+from studio.app.cards import remembered, require_known
 from studio.app.machine import Machine
 from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
 from studio.app.settings import SettingsFile
@@ -110,6 +110,7 @@ class Plans:
         self, request: PlanRequest, ground: Ground, known: Calibration
     ) -> tuple[Case, Surroundings]:
         gpus = request.gpus
+        require_known(gpus, ground.host)
         if gpus is None and not ground.is_replay:
             gpus = remembered(self._settings.now, ground.host)
         if request.model is not None:

@@ -130,7 +130,9 @@ def _cards(
     lacks: list[Shortfall] = []
     for card in attempt.cards:
         lacks += card_ledger.shortfalls(ground, card, attempt.settings, used, error)
-    ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, used)
+    is_whole = all(item.bytes is not None for item in items)
+    known = used if is_whole else None
+    ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, known)
     return ledger, headroom, lacks
 
 
@@ -263,7 +265,6 @@ def _placed(item: LedgerItem, place: LedgerPlace) -> LedgerItem:
     return msgspec.structs.replace(item, place=place)
 
 
-def _used(items: tuple[LedgerItem, ...]) -> int | None:
-    """Return the sum of the items; None when one is not known."""
-    sizes = [item.bytes for item in items]
-    return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)
+def _used(items: tuple[LedgerItem, ...]) -> int:
+    """Return the sum of what is known of the items."""
+    return sum(item.bytes or 0 for item in items)

@@ -243,6 +243,7 @@ async def test_the_config_itself_may_be_named(tmp_path: Path, model: Path) -> No
         ({"preset": "27b-dflash2", "host": "rtx3091-linux"}, "host-unknown"),
         ({"preset": "27b-dflash2", "overrides": {"max_modle_len": "1"}}, "knob-unknown"),
         ({"preset": "27b-dflash2", "overrides": {"max_model_len": "long"}}, "knob-value"),
+        ({"preset": "27b-dflash2", "gpus": (3,)}, "gpu-unknown"),
         ({"preset": "27b-dflash2", "engine": "vllm-0.26.0"}, "plan-without-model"),
         ({"preset": "27b-dflash2", "model": "/x"}, "plan-of-both"),
         ({"model": "/there/is/nothing"}, "model-missing"),

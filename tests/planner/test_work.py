@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.domain.geometry import ModelGeometry
-from studio.domain.plans import LedgerPlace
+from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import GIB
 from studio.planner.budget import Budget
 from studio.planner.card_ledger import Ground
@@ -149,3 +149,16 @@ def test_a_context_longer_than_the_model_s_own_is_refused() -> None:
     assert "made for 8,192 tokens" in found.certain[0].sentence
     overridden = {**PINNED, "max_model_len": 9000, "hf_overrides": {"rope_scaling": {}}}
     assert work_out(subject(), attempt(overridden, GIB)).fits
+
+
+def test_what_is_known_may_already_be_too_much() -> None:
+    """A pool larger than the card does not fit, whatever the weights take."""
+    items = (LedgerItem(name="weights", title="Weights", bytes=None, source="a test"),)
+    budget = Budget(items=items, kv_bytes=99 * GIB, kv_error_bytes=0, error_bytes=0)
+
+    found = work_out(
+        subject("vllm-0.32.0"), Attempt(settings=PINNED, budget=budget, cards=(card(),))
+    )
+
+    assert Lack.CARD in {one.lack for one in found.certain}
+    assert found.headroom_bytes is None
