@@ -13,6 +13,7 @@ import time
 from studio import __version__
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.plans import Plans, engine_pids
@@ -95,7 +96,8 @@ class Studio:
         self._paths = parts.paths
         self._machine = Machine(parts.paths, replayed)
         self.bus = Bus()
-        self._stages = Stages(self.bus.publish)
+        self._stages = Stages(self._heard)
+        self._line = LineSpeed()
         self._started_at = time.time()
         self._job: _Job | None = None
         self._is_open = False
@@ -118,7 +120,7 @@ class Studio:
             plans=self.plans,
             machine=self._machine,
         )
-        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts)
+        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -401,6 +403,10 @@ class Studio:
         if self._parts.keys.active:
             return None
         return await self.create_key(request)
+
+    def _heard(self, event: Event) -> None:
+        self._line.hear(event)
+        self.bus.publish(event)
 
     # -- what the parts report -------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.app.line_speed import LineSpeed
 from studio.app.plans import Plans
 from studio.app.rehearsal import Rehearsal
 from studio.app.up import Choice, decide
@@ -41,7 +42,7 @@ def served(boot_s: float) -> UpResult:
 
 async def test_a_start_that_would_spill_is_refused_but_once_when_insisted(tmp_path: Path) -> None:
     """The override is of one run: nothing of it is kept."""
-    rehearsal = Rehearsal(planner(tmp_path, WINDOWS), dict)
+    rehearsal = Rehearsal(planner(tmp_path, WINDOWS), dict, LineSpeed())
     large = choice(tmp_path, WINDOWS, "27b-dflash2", kv_cache_memory_bytes="8G")
 
     with pytest.raises(HostLacks) as caught:
@@ -56,7 +57,7 @@ async def test_a_start_that_would_spill_is_refused_but_once_when_insisted(tmp_pa
 
 async def test_what_fits_starts(tmp_path: Path) -> None:
     """The demo on a machine without cards."""
-    rehearsal = Rehearsal(planner(tmp_path), dict)
+    rehearsal = Rehearsal(planner(tmp_path), dict, LineSpeed())
 
     await rehearsal.before(choice(tmp_path, host(), "cpu-demo"), UpRequest())
 
@@ -64,7 +65,7 @@ async def test_what_fits_starts(tmp_path: Path) -> None:
 async def test_a_boot_is_kept_with_its_settings(tmp_path: Path) -> None:
     """The first is the cold one; the plan then speaks of this machine."""
     plans: Plans = planner(tmp_path)
-    rehearsal = Rehearsal(plans, lambda: {"kv_bytes": GIB, "pool_tokens": 23_296})
+    rehearsal = Rehearsal(plans, lambda: {"kv_bytes": GIB, "pool_tokens": 23_296}, LineSpeed())
     demo = choice(tmp_path, host(), "cpu-demo")
 
     await rehearsal.after(demo, served(53.0))
