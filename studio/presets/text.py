@@ -43,6 +43,13 @@ def renamed(text: str, preset_id: str, title: str | None, origin: Mapping[str, s
     return _checked(made, wanted)
 
 
+def with_id(text: str, preset_id: str) -> str:
+    """Return the text under another id."""
+    return _checked(
+        _with_line(text, "id", preset_id), {**parse(text, "the preset"), "id": preset_id}
+    )
+
+
 def with_values(text: str, values: Mapping[str, Value]) -> str:
     """Return the text with these defaults of knobs in its `[values]`."""
     wanted = parse(text, "the preset")

@@ -143,6 +143,24 @@ def test_what_cannot_be_saved_is_kept_for_another_try(
     assert Path(kept).read_text(encoding="utf-8").endswith("# mine")
 
 
+def test_a_preset_from_a_file_is_taken_over(weir: Weir, tmp_path: Path) -> None:
+    """A colleague sent it; one with a key in it is refused."""
+    given = tmp_path / "from ä friend.toml"
+    demo = Path(msgspec.json.decode(weir("presets", "show", "cpu-demo", "--json").out)["path"])
+    given.write_text(demo.read_text(encoding="utf-8"), encoding="utf-8")
+
+    taken = weir("presets", "import", str(given), "--as", "friend")
+    missing = weir("presets", "import", str(tmp_path / "nothing.toml"), "--json")
+    with given.open("a", encoding="utf-8") as file:
+        file.write('[environment]\nHF_TOKEN = "x"\n')
+    refused = weir("presets", "import", str(given), "--json")
+
+    assert "friend is yours now" in taken.out
+    assert "friend" in weir("presets").out
+    assert missing.document()["code"] == "file-unreadable"
+    assert refused.document()["code"] == "preset-secret"
+
+
 @pytest.mark.parametrize("form", ["shell", "compose", "systemd"])
 def test_a_command_stands_alone_on_standard_output(weir: Weir, form: str) -> None:
     """`weir argv … > file` is what people will write."""

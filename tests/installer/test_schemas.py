@@ -38,7 +38,8 @@ def _faults(value: object, schema: dict[str, Any], root: dict[str, Any], place: 
             for index, item in enumerate(value)
             for fault in _faults(item, schema["items"], root, f"{place}[{index}]")
         ]
-    if not isinstance(value, dict):
+    is_open = not {"properties", "additionalProperties"} & schema.keys()
+    if not isinstance(value, dict) or is_open:
         return []
     faults = [
         f"{place}: {key} is missing" for key in schema.get("required", ()) if key not in value

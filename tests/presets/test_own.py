@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import BadInput, Busy, HostLacks, NotFound
-from studio.domain.presets import ChangeKind, CopyRequest
+from studio.domain.presets import ChangeKind, CopyRequest, ImportRequest
 from studio.host.files import exclusive
 from studio.host.paths import Paths, bundled_root
 from studio.presets.own import OwnPresets
@@ -255,3 +255,41 @@ def test_a_copy_renders_like_its_original_everywhere(home: Home) -> None:
 
     assert home.store.get("27b-huge").rules == home.store.bundled("27b-huge").rules
     assert fit_on("27b-huge", HOSTS[0]).resolved is not None
+
+
+def test_a_preset_of_somebody_else_s_is_taken_over(home: Home) -> None:
+    """Under its own name or another one, checked like any other."""
+    theirs = home.own.show("27b-mtp").text
+
+    home.own.take(ImportRequest(text=theirs, id="theirs"))
+    home.own.take(ImportRequest(text=theirs))
+
+    assert home.store.get("theirs").knobs == home.store.get("27b-mtp").knobs
+    assert home.store.get("27b-mtp").is_own
+    with pytest.raises(BadInput) as again:
+        home.own.take(ImportRequest(text=theirs))
+    assert again.value.code == "preset-exists"
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("x = 1", "document-invalid"),
+        ("x =", "document-invalid"),
+        ("id = 1", "document-invalid"),
+        ('id = "../x"', "preset-id"),
+        ('id = "x"', "document-invalid"),
+        ('{demo}\n[environment]\nOPENAI_API_KEY = "sk-abc"\n', "preset-secret"),
+    ],
+)
+def test_what_is_no_preset_or_holds_a_key_is_not_taken_over(
+    home: Home, content: str, code: str
+) -> None:
+    """Files from the network are written by anybody."""
+    demo = home.own.show("cpu-demo").text
+
+    with pytest.raises(BadInput) as caught:
+        home.own.take(ImportRequest(text=content.replace("{demo}", demo), id=None))
+
+    assert caught.value.code == code
+    assert not list(home.presets.glob("*.toml"))
