@@ -54,6 +54,10 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """Cards that share the layers (pipeline parallel)."""
     blocks_override: int | None = None
     is_hybrid_manager: bool = True
+    seats: int | None = None
+    """Requests that are admitted at a time."""
+    hot_tokens: int | None = None
+    """Where the history lies in the machine's memory: tokens of it that the card keeps (1Cat)."""
     attention_backend: str | None = None
     assumptions: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -104,6 +108,8 @@ def demand(
         stages=stages,
         blocks_override=reader.count("num_gpu_blocks_override"),
         is_hybrid_manager=not reader.flag("disable_hybrid_kv_cache_manager"),
+        seats=reader.count("max_num_seqs"),
+        hot_tokens=_hot_tokens(reader),
         attention_backend=reader.text("attention_backend"),
         assumptions=tuple(reader.assumptions),
         doubts=tuple(reader.doubts),
@@ -130,7 +136,7 @@ class _Reader:
         self.doubts: list[str] = []
         self.budget: int | None = None
         """The engine's default, where nobody asked for another."""
-        self.speculative = self._mapping("speculative_config")
+        self.speculative = self.mapping("speculative_config")
 
     def text(self, name: str) -> str | None:
         value = self._settings.get(name)
@@ -169,7 +175,7 @@ class _Reader:
             raise _wrong(name, value, "a whole number that is not negative")
         return number or None
 
-    def _mapping(self, name: str) -> Mapping[str, object]:
+    def mapping(self, name: str) -> Mapping[str, object]:
         value = self._settings.get(name)
         if isinstance(value, str) and value.strip():
             try:
@@ -221,6 +227,14 @@ def _speculation(
         tokens = max(1, sum(layers.count for layers in target.mtp_layers)) if name == "mtp" else 1
         reader.doubts.append(f"The number of draft tokens is not given; {tokens} is taken.")
     return name, tokens
+
+
+def _hot_tokens(reader: _Reader) -> int | None:
+    """Source: 1Cat-vLLM, `--kernel-config`: `qsa_host_kv`, hot pages of 8,192 tokens by default."""
+    config = reader.mapping("kernel_config")
+    if config.get("qsa_host_kv") is not True:
+        return None
+    return reader.whole("qsa_host_kv_hot_tokens", config.get("qsa_host_kv_hot_tokens")) or 8_192
 
 
 def _draft_modules(target: ModelGeometry, method: str | None, draft_tokens: int) -> int:
