@@ -75,8 +75,8 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
         headroom_bytes=headroom,
         headroom_error_bytes=budget.error_bytes if headroom is not None else None,
         shortfalls=(
-            *attempt.shortfalls,
             *split,
+            *attempt.shortfalls,
             *_too_long(subject, settings),
             *faults,
             *lacks,
