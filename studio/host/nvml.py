@@ -20,18 +20,14 @@ from studio.host.gpu_report import GpuReport, short_bus_id, sorted_out
 WSL_LIBRARY = Path("/usr/lib/wsl/lib/libnvidia-ml.so.1")
 """Windows lends its driver to WSL here; a distribution's own library would not work."""
 
-_NOT_SUPPORTED = frozenset(
-    (
-        pynvml.NVML_ERROR_NOT_SUPPORTED,
-        pynvml.NVML_ERROR_FUNCTION_NOT_FOUND,
-        pynvml.NVML_ERROR_NO_PERMISSION,
-        pynvml.NVML_ERROR_NOT_FOUND,
-        pynvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
-        pynvml.NVML_ERROR_DEPRECATED,
-        pynvml.NVML_ERROR_INVALID_ARGUMENT,
-    )
-)
-"""Answers that mean `not known`; any other error is a fault of the card."""
+# By number: older releases of pynvml lack some of the names.
+_DRIVER_NOT_LOADED = 9
+_LIBRARY_NOT_FOUND = 12
+_VERSION_MISMATCH = 18
+_GPU_NOT_FOUND = 28
+_NOT_SUPPORTED = frozenset((2, 3, 4, 6, 13, 25, 26))
+"""Answers that mean `not known`: argument, support, permission, nothing there, function, version,
+deprecated (nvmlReturn_t in NVIDIA's nvml.h). Any other error is a fault of the card."""
 
 THROTTLE_REASONS = {
     0x04: "sw-power-cap",
@@ -44,6 +40,18 @@ THROTTLE_REASONS = {
 }
 """NVML's `nvmlClocksEventReasons` bits, without idle and the clocks a person chose."""
 
+_REFUSALS = {
+    _LIBRARY_NOT_FOUND: ("no-driver", "No NVIDIA driver was found on this machine."),
+    _DRIVER_NOT_LOADED: (
+        "not-loaded",
+        "NVIDIA's library is here, but the driver's kernel module is not loaded.",
+    ),
+    _VERSION_MISMATCH: (
+        "version-mismatch",
+        "NVIDIA's library and the loaded kernel module are of different versions.",
+    ),
+    _GPU_NOT_FOUND: ("no-card", "NVIDIA's driver lists no card."),
+}
 _COMPUTE_MODES = {0: "default", 2: "prohibited", 3: "exclusive-process"}
 _SLOWDOWN = 1
 _MEMORY_CLOCK = 2
@@ -84,23 +92,14 @@ def _prefer(library: Path) -> None:
 
 
 def _refused(error: pynvml.NVMLError) -> GpuReport:
-    match error.value:
-        case pynvml.NVML_ERROR_LIBRARY_NOT_FOUND:
-            note = "No NVIDIA driver was found on this machine."
-            if WSL_LIBRARY.exists():
-                note = f"NVIDIA's library lies in {WSL_LIBRARY.parent} but cannot be loaded."
-            return GpuReport(note=note, fault="no-driver")
-        case pynvml.NVML_ERROR_DRIVER_NOT_LOADED:
-            note = "NVIDIA's library is here, but the driver's kernel module is not loaded."
-            return GpuReport(note=note, fault="not-loaded")
-        case pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH:
-            note = "NVIDIA's library and the loaded kernel module are of different versions."
-            return GpuReport(note=note, fault="version-mismatch")
-        case pynvml.NVML_ERROR_GPU_NOT_FOUND:
-            return GpuReport(note="NVIDIA's driver lists no card.", fault="no-card")
-        case _:
-            note = f"NVIDIA's driver does not answer: {words(error)}."
-            return GpuReport(note=note, fault="other")
+    code = int(error.value)
+    if code == _LIBRARY_NOT_FOUND and WSL_LIBRARY.exists():
+        note = f"NVIDIA's library lies in {WSL_LIBRARY.parent} but cannot be loaded."
+        return GpuReport(note=note, fault="no-driver")
+    fault, note = _REFUSALS.get(
+        code, ("other", f"NVIDIA's driver does not answer: {words(error)}.")
+    )
+    return GpuReport(note=note, fault=fault)
 
 
 def _read_all() -> GpuReport:
@@ -156,7 +155,7 @@ def _card(index: int, handle: Any, asker: Asker) -> Gpu:
     ecc = ask(pynvml.nvmlDeviceGetEccMode, handle)
     mig = ask(pynvml.nvmlDeviceGetMigMode, handle)
     model = ask(pynvml.nvmlDeviceGetDriverModel, handle)
-    reasons = ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons, handle)
+    reasons = ask(_event_reasons(), handle)
     modes = ask(pynvml.nvmlDeviceGetComputeMode, handle)
     limit = ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
     default = ask(pynvml.nvmlDeviceGetPowerManagementDefaultLimit, handle)
@@ -194,6 +193,13 @@ def _card(index: int, handle: Any, asker: Asker) -> Gpu:
         compute_mode=_COMPUTE_MODES.get(modes) if modes is not None else None,
         faults=tuple(asker.faults),
     )
+
+
+def _event_reasons() -> Callable[..., Any]:
+    """Return the question under the name that this release of pynvml has for it."""
+    newer = getattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
+    found: Callable[..., Any] = newer or pynvml.nvmlDeviceGetCurrentClocksThrottleReasons
+    return found
 
 
 def _memory(handle: Any, asker: Asker) -> tuple[int | None, int | None, int | None, int | None]:

@@ -3,7 +3,7 @@
 import dataclasses
 from xml.parsers import expat
 
-_MOST_ELEMENTS = 200_000
+_MOST_ELEMENTS = 100_000
 _EMPTY = ("N/A", "[N/A]", "Not Supported", "[Not Supported]", "None", "Unknown Error", "")
 """What nvidia-smi prints for `not known`."""
 
