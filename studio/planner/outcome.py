@@ -7,7 +7,7 @@ import dataclasses
 import enum
 from collections.abc import Mapping
 
-from studio.domain.plans import LedgerItem
+from studio.domain.plans import LedgerItem, PoolPart
 
 
 class Lack(enum.StrEnum):
@@ -56,6 +56,7 @@ class Outcome:
     block_size: int | None = None
     blocks_per_request: int | None = None
     page_bytes: int | None = None
+    parts: tuple[PoolPart, ...] = ()
     max_model_len: int | None = None
     longest_context: int | None = None
     seats: int | None = None

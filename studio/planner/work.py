@@ -12,7 +12,7 @@ import msgspec
 from studio.domain.errors import BadInput
 from studio.domain.geometry import ModelGeometry
 from studio.domain.hardware import Gpu
-from studio.domain.plans import LedgerItem, LedgerPlace
+from studio.domain.plans import LedgerItem, LedgerPlace, PoolPart
 from studio.domain.units import bytes_text, tokens_text
 from studio.planner import card_ledger, needs
 from studio.planner import cards as card_rules
@@ -21,7 +21,7 @@ from studio.planner.card_ledger import Ground
 from studio.planner.engine import Device, Engine
 from studio.planner.needs import Demands
 from studio.planner.outcome import Lack, Outcome, Shortfall
-from studio.planner.pool import Pool, pool
+from studio.planner.pool import Pool, PoolGroup, pool
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,7 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
         block_size=made.block_size if made else None,
         blocks_per_request=made.blocks_per_request if made else None,
         page_bytes=made.page_bytes if made else None,
+        parts=_parts(made) if made else (),
         max_model_len=made.max_model_len if made else whole(settings, "max_model_len"),
         longest_context=made.longest_context if made else None,
         seats=whole(settings, "max_num_seqs"),
@@ -241,6 +242,32 @@ def _pool_error(
 
 def _share_of(tokens: int, share: float) -> int:
     return max(1, round(tokens * share))
+
+
+def _parts(made: Pool) -> tuple[PoolPart, ...]:
+    """Return the groups of the pool, alike ones together, in the engine's order."""
+    alike: dict[tuple[str, int, int, int, int], list[PoolGroup]] = {}
+    for one in made.groups:
+        key = (
+            one.kind.value,
+            one.block_size,
+            one.page_bytes,
+            one.used_bytes,
+            one.blocks_per_request,
+        )
+        alike.setdefault(key, []).append(one)
+    return tuple(
+        PoolPart(
+            kind=kind,
+            groups=len(groups),
+            layers=sum(one.layers for one in groups),
+            block_size=block_size,
+            page_bytes=page_bytes,
+            used_bytes=used_bytes,
+            blocks_per_request=each * len(groups),
+        )
+        for (kind, block_size, page_bytes, used_bytes, each), groups in alike.items()
+    )
 
 
 # The ledger

@@ -162,3 +162,16 @@ def test_what_is_known_may_already_be_too_much() -> None:
 
     assert Lack.CARD in {one.lack for one in found.certain}
     assert found.headroom_bytes is None
+
+
+def test_the_blocks_of_a_request_are_told_by_kind() -> None:
+    """Attention and recurrent states share one pool; a person sees what each takes."""
+    settings = {"max_model_len": 65_536, "mamba_ssm_cache_dtype": "float16"}
+
+    found = work_out(
+        subject("vllm-0.26.0", HYBRID, ground=Ground(host=host())),
+        attempt(settings, 5_583_457_484),
+    )
+
+    assert {one.kind: one.layers for one in found.parts} == {"full": 16, "linear": 48}
+    assert sum(one.blocks_per_request for one in found.parts) == found.blocks_per_request
