@@ -17,7 +17,8 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-download bench-up \
-        bench-idle bench-plan bench-window lock schema screenshots clean apt dev
+        bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        apt dev
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -147,6 +148,9 @@ bench-up: dev ## `weir up` over the engine's own boot
 bench-plan: dev ## The plans of all presets on every host of the catalogue
 	$(BIN)/python -m tests.bench.bench_plan $(ARGS)
 
+bench-planner: dev ## Recorded and published pools against what the planner makes of them
+	$(BIN)/python -m tests.bench.bench_planner $(ARGS)
+
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
 
@@ -163,6 +167,9 @@ lock: dev ## Write the locks anew from the .in files (ARGS=--upgrade for newer v
 
 schema: deps ## Write the JSON schemas of recipes and presets anew from the types
 	$(BIN)/python -m installer.schemas
+
+snapshots: dev ## Render every preset on every known host anew; review the difference
+	$(BIN)/python -m tests.presets.snapshots
 
 screenshots: dev ## Draw the window into .shots
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots

@@ -6,9 +6,8 @@ Losing it costs accuracy and nothing else, so a file that cannot be read or writ
 import asyncio
 import dataclasses
 import datetime
-import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -41,6 +40,7 @@ class BootsSeen:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._turn = asyncio.Lock()
 
     def known(self) -> Calibration:
         """Return what is known; nothing, when the file cannot be read."""
@@ -58,39 +58,51 @@ class BootsSeen:
         boot_s: float | None,
     ) -> None:
         """Keep what a boot was seen to hold; `facts` are those of serving/phases.py."""
-        known = await asyncio.to_thread(self.known)
         uuids = calibration.names_of(served.cards)
         sizes = [card.usable_bytes for card in served.cards if card.usable_bytes is not None]
-        is_cold = calibration.is_first(
-            known,
-            runtime_id=served.runtime_id,
-            preset=served.preset,
-            cards=uuids,
-            settings=served.settings,
-        )
-        boot = calibration.observed(
-            facts,
-            runtime_id=served.runtime_id,
-            preset=served.preset,
-            cards=uuids,
-            settings=served.settings,
-            is_cold=is_cold,
-            boot_s=boot_s,
-            card_bytes=min(sizes, default=None),
-            at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        )
-        await self._write(calibration.with_boot(known, boot))
+
+        def after(known: Calibration) -> Calibration:
+            boot = calibration.observed(
+                facts,
+                runtime_id=served.runtime_id,
+                preset=served.preset,
+                cards=uuids,
+                settings=served.settings,
+                is_cold=calibration.is_first(
+                    known,
+                    runtime_id=served.runtime_id,
+                    preset=served.preset,
+                    cards=uuids,
+                    settings=served.settings,
+                ),
+                boot_s=boot_s,
+                card_bytes=min(sizes, default=None),
+                at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            )
+            return calibration.with_boot(known, boot)
+
+        await self._change(after)
 
     async def learn_download(self, fetched_bytes: int, seconds: float) -> None:
         """Keep the speed of a download that was long enough to say something."""
         if fetched_bytes < _LEAST_DOWNLOAD_BYTES or seconds <= 0:
             return
-        known = await asyncio.to_thread(self.known)
         rate = fetched_bytes / seconds
-        await self._write(msgspec.structs.replace(known, download_bytes_per_s=rate))
+        await self._change(lambda known: msgspec.structs.replace(known, download_bytes_per_s=rate))
 
-    async def _write(self, after: Calibration) -> None:
-        try:
-            await asyncio.to_thread(functools.partial(write_json, self._path, after, mode=0o600))
-        except StudioError as error:
-            logger.warning("what this boot taught cannot be kept: %s", error.message)
+    async def learn_line(self, uuid: str, line_bytes: int) -> None:
+        """Keep how much of a card may be used before bytes spill, as it was measured."""
+        await self._change(
+            lambda known: msgspec.structs.replace(known, lines={**known.lines, uuid: line_bytes})
+        )
+
+    async def _change(self, after: Callable[[Calibration], Calibration]) -> None:
+        """Read, change and write, one after the other: what another learnt is not lost."""
+        async with self._turn:
+            try:
+                await asyncio.to_thread(self._rewrite, after)
+            except StudioError as error:
+                logger.warning("what was learnt cannot be kept: %s", error.message)
+
+    def _rewrite(self, after: Callable[[Calibration], Calibration]) -> None:
+        write_json(self._path, after(self.known()), mode=0o600)

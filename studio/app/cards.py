@@ -1,7 +1,7 @@
 """The cards that a person chose: kept by the card's own id, because numbers move between boots."""
 
 from studio.app.settings import Settings
-from studio.domain.errors import HostLacks
+from studio.domain.errors import HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
 
 
@@ -25,6 +25,22 @@ def remembered(settings: Settings, host: HostSnapshot) -> tuple[int, ...] | None
                 data={"uuid": uuid},
             )
     return tuple(by_uuid[uuid] for uuid in settings.gpu_uuids)
+
+
+def require_known(gpus: tuple[int, ...] | None, host: HostSnapshot) -> None:
+    """Refuse the number of a card that is not here.
+
+    Raises: NotFound (`gpu-unknown`).
+    """
+    known = {card.index for card in host.gpus}
+    missing = [index for index in gpus or () if index not in known]
+    if missing:
+        listed = ", ".join(f"{card.index} {card.name}" for card in host.gpus) or "none"
+        raise NotFound(
+            "gpu-unknown",
+            f"There is no card {missing[0]} on this machine.",
+            hint=f"Cards here: {listed}.",
+        )
 
 
 def choice(gpus: tuple[int, ...] | None, host: HostSnapshot) -> dict[str, object]:

@@ -46,10 +46,14 @@ class Case:
     @property
     def profiles(self) -> tuple[str, ...]:
         """Return the preset's id and that of what it was made from."""
-        if self.preset is None:
-            return ()
-        origin = self.preset.origin
-        return (self.preset.id, *([origin.id] if origin is not None else ()))
+        return profiles_of(self.preset)
+
+
+def profiles_of(preset: Preset | None) -> tuple[str, ...]:
+    """Return a preset's id and that of what it was made from; nothing without a preset."""
+    if preset is None:
+        return ()
+    return (preset.id, *([preset.origin.id] if preset.origin is not None else ()))
 
 
 def of_preset(

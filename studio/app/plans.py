@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from studio.app.boots_seen import BootsSeen
-from studio.app.cards import remembered
+from studio.app.cards import remembered, require_known
 from studio.app.machine import Machine
 from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
+from studio.app.plan_refusals import check, has_more_room, refusal
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
@@ -44,6 +45,10 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
+_REFUSED = (PlanVerdict.DOES_NOT_FIT, PlanVerdict.FITS_IF)
+_RELEASE_LOOK_S = 1.0
+_RELEASE_LOOKS = 8
+"""Freed memory of cards was seen to come back after 0.5 to 1.5 s; it is waited for as it comes."""
 _DEFAULT_ENGINE = "vllm-0.32.0"
 _CPU_ENGINE = "cpu-vllm-0.32.0"
 
@@ -76,7 +81,7 @@ class Plans:
         Raises: NotFound (`preset-unknown`, `host-unknown`, `model-missing`, `config-missing`, …),
         BadInput (`plan-of-both`, `knob-unknown`, `knob-value`, …), and what reading files raises.
         """
-        _check(request)
+        check(request)
         if request.host is not None:
             return await asyncio.to_thread(self._of_catalogue, request)
         host = await self._machine.look()
@@ -110,6 +115,7 @@ class Plans:
         self, request: PlanRequest, ground: Ground, known: Calibration
     ) -> tuple[Case, Surroundings]:
         gpus = request.gpus
+        require_known(gpus, ground.host)
         if gpus is None and not ground.is_replay:
             gpus = remembered(self._settings.now, ground.host)
         if request.model is not None:
@@ -276,15 +282,24 @@ class Plans:
         request = PlanRequest(
             preset=preset.id, overrides=dict(overrides), gpus=gpus, allow_spill=allow_spill
         )
-        ground = self._ground(host, allow_spill=allow_spill, is_replay=False)
 
-        def work() -> Plan:
+        def work(now: HostSnapshot) -> Plan:
             known = self.seen.known()
+            ground = self._ground(now, allow_spill=allow_spill, is_replay=False)
             case, around = self.case_of(preset, recipe, ground, known, overrides, gpus)
             return self.judged(request, case, around)
 
-        found = await asyncio.to_thread(work)
-        if found.verdict in (PlanVerdict.DOES_NOT_FIT, PlanVerdict.FITS_IF):
+        found = await asyncio.to_thread(work, host)
+        for _ in range(_RELEASE_LOOKS):
+            if found.verdict not in _REFUSED or not found.cards:
+                break
+            # Cards give memory back late: an engine that has just ended may still be seen there.
+            await asyncio.sleep(_RELEASE_LOOK_S)
+            later = await self._machine.look()
+            if not has_more_room(later, host):
+                break
+            host, found = later, await asyncio.to_thread(work, later)
+        if found.verdict in _REFUSED:
             raise refusal(found)
         if allow_spill:
             logger.warning("%s is started with spilling allowed, for this run", preset.id)
@@ -325,52 +340,3 @@ def engine_pids(leader: int | None) -> frozenset[int]:
     if leader is None:
         return frozenset()
     return frozenset(one.pid for one in processes.tree(leader, own_role="engine"))
-
-
-def _check(request: PlanRequest) -> None:
-    if request.model is None:
-        given = {"drafter": request.drafter, "engine": request.engine}
-        extra = next((name for name, value in given.items() if value is not None), None)
-        if extra is not None:
-            raise BadInput(
-                "plan-without-model",
-                f"`{extra}` goes with a model's folder only; a preset names its own.",
-                hint="Name the folder with `--model`, or leave it out.",
-            )
-    elif request.preset is not None:
-        raise BadInput(
-            "plan-of-both",
-            f"Both a preset (`{request.preset}`) and a model's folder are named.",
-            hint="Leave one of them out.",
-        )
-    rate = request.download_bytes_per_s
-    if rate is not None and not rate > 0:
-        raise BadInput("request-invalid", f"A speed should be above 0, found {rate:g}.")
-
-
-def refusal(found: Plan) -> HostLacks:
-    """Return the error for a start whose plan does not fit: its reasons, and what must give."""
-    what = found.preset or found.model
-    settings = " ".join(f"--set {one.knob}={one.value}" for one in found.reductions)
-    hints = []
-    if found.verdict is PlanVerdict.FITS_IF:
-        titles = "; ".join(one.title for one in found.reductions)
-        hints.append(f"It fits with `{settings}` ({titles}).")
-    if _spills(found):
-        hints.append("`--allow-spill` starts it all the same, this once.")
-    hints.append("`weir plan` shows the arithmetic.")
-    return HostLacks(
-        "plan-spills" if _spills(found) else "plan-does-not-fit",
-        f"`{what}` does not fit this machine: {' '.join(found.reasons)}",
-        hint=" ".join(hints),
-        data={
-            "verdict": found.verdict.value,
-            "settings": settings if found.verdict is PlanVerdict.FITS_IF else None,
-            "pool_tokens": found.pool_tokens,
-        },
-    )
-
-
-def _spills(found: Plan) -> bool:
-    left = found.headroom_bytes
-    return left is not None and left < 0 and any(card.line_bytes for card in found.cards)

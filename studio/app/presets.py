@@ -19,6 +19,7 @@ from studio.domain.presets import (
     ArgvResult,
     CopyRequest,
     EditRequest,
+    ImportRequest,
     PresetDetail,
     PresetDiff,
     PresetText,
@@ -155,6 +156,11 @@ class Presets:
         """Make a preset of the person's own from another one. Raises: as `OwnPresets.copy`."""
         await asyncio.to_thread(self._own.copy, preset_id, request)
         return await self.text(request.id)
+
+    async def take(self, request: ImportRequest) -> PresetText:
+        """Take over a preset that somebody else wrote. Raises: as `OwnPresets.take`."""
+        made = await asyncio.to_thread(self._own.take, request)
+        return await self.text(made.id)
 
     async def edit(self, preset_id: str, request: EditRequest) -> PresetText:
         """Change a preset, or replace its file. Raises: as `OwnPresets.edit` and `.save`."""

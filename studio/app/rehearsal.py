@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from studio.app.boots_seen import Served
+from studio.app.line_speed import LineSpeed
 from studio.app.plans import Plans
 from studio.app.up import Choice
 from studio.domain.control import UpRequest, UpResult
@@ -14,10 +15,11 @@ Facts = Mapping[str, int | float | str]
 class Rehearsal:
     """Plans a start, and keeps what its boot was seen to hold."""
 
-    def __init__(self, plans: Plans, facts: Callable[[], Facts]) -> None:
+    def __init__(self, plans: Plans, facts: Callable[[], Facts], line: LineSpeed) -> None:
         """`facts` tells what the running engine's boot said."""
         self._plans = plans
         self._facts = facts
+        self._line = line
 
     async def before(self, choice: Choice, request: UpRequest) -> None:
         """Refuse a start that does not fit.
@@ -36,6 +38,7 @@ class Rehearsal:
     async def after(self, choice: Choice, result: UpResult) -> None:
         """Keep what the boot was seen to hold, for the next forecast."""
         facts = dict(self._facts())
+        await self._plans.seen.learn_download(*self._line.take())
         resolved = resolve.resolve(choice.preset, choice.facts, choice.overrides)
         used = set(choice.facts.gpus)
         served = Served(

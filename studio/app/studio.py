@@ -14,6 +14,7 @@ from studio import __version__
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.network import Network
@@ -98,7 +99,8 @@ class Studio:
         self._paths = parts.paths
         self._machine = Machine(parts.paths, replayed)
         self.bus = Bus()
-        self._stages = Stages(self.bus.publish)
+        self._stages = Stages(self._heard)
+        self._line = LineSpeed()
         self._started_at = time.time()
         self._job: _Job | None = None
         self._is_open = False
@@ -121,7 +123,7 @@ class Studio:
             plans=self.plans,
             machine=self._machine,
         )
-        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts)
+        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self.updates = Updates(
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
@@ -409,6 +411,10 @@ class Studio:
         if self._parts.keys.active:
             return None
         return await self.create_key(request)
+
+    def _heard(self, event: Event) -> None:
+        self._line.hear(event)
+        self.bus.publish(event)
 
     # -- what the parts report -------------------------------------------------------------
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from studio.app.cards import choice as card_choice
 from studio.app.cards import remembered as kept_cards
+from studio.app.cards import require_known
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
 from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
-from studio.domain.errors import BadInput, HostLacks, NeedsConsent, NotFound, StudioError
+from studio.domain.errors import BadInput, HostLacks, NeedsConsent, StudioError
 from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, RuntimeRecipe
@@ -113,7 +114,7 @@ class Up:
         _check_port(self._settings.now.port if request.port is None else request.port)
         host = await self._host()
         gpus = request.gpus if request.gpus is not None else kept_cards(self._settings.now, host)
-        _check_gpus(host, request.gpus)
+        require_known(request.gpus, host)
         preset = self._pick(request, host, gpus)
         remembered = self._settings.now
         same = request.preset is None and preset.id == remembered.preset
@@ -294,16 +295,4 @@ def _check_port(port: int) -> None:
             "port-invalid",
             f"There is no port {port}; ports go from 1 to 65,535.",
             hint="Choose one with `weir up --port 18020`.",
-        )
-
-
-def _check_gpus(host: HostSnapshot, gpus: tuple[int, ...] | None) -> None:
-    known = {card.index for card in host.gpus}
-    missing = [index for index in gpus or () if index not in known]
-    if missing:
-        listed = ", ".join(f"{c.index} {c.name}" for c in host.gpus) or "none"
-        raise NotFound(
-            "gpu-unknown",
-            f"There is no card {missing[0]} on this machine.",
-            hint=f"Cards here: {listed}.",
         )

@@ -103,6 +103,12 @@ def _pool_pairs(plan: Plan) -> list[tuple[str, str]]:
         each = "–" if plan.blocks_per_request is None else f"{plan.blocks_per_request:,}"
         text = words.block_words(f"{plan.blocks:,}", tokens_text(plan.block_size), each)
         pairs.append((words.LABEL_POOL, text))
+    if len(plan.parts) > 1:
+        pieces = [
+            words.part_words(f"{one.blocks_per_request:,}", one.kind, f"{one.layers:,}")
+            for one in plan.parts
+        ]
+        pairs.append((words.LABEL_REQUEST, ", ".join(pieces)))
     if plan.max_model_len is not None:
         longest = None
         if plan.longest_context is not None and plan.longest_context != plan.max_model_len:

@@ -34,12 +34,20 @@ HEADING_HEADROOM = "What was left of a card, and what became of the engine"
 HEADROOM_HERE = "here"
 OUTCOMES = {"runs": "runs", "dies": "died", "spills": "spilled"}
 
+KINDS = {
+    "full": "attention",
+    "sliding": "sliding",
+    "chunked": "chunked",
+    "mla": "latent attention",
+    "linear": "recurrent",
+}
 LABEL_MODEL = "Model"
 LABEL_DRAFTER = "Drafter"
 LABEL_RUNTIME = "Runtime"
 LABEL_HOST = "Host"
 LABEL_CARDS = "Cards"
 LABEL_POOL = "Pool"
+LABEL_REQUEST = "A request"
 LABEL_CONTEXT = "Context"
 LABEL_SEATS = "Seats"
 LABEL_HEADROOM = "Left over"
@@ -95,6 +103,11 @@ def error_words(tokens: str) -> str:
 def block_words(blocks: str, size: str, each: str) -> str:
     """Return how the pool is cut."""
     return f"{blocks} blocks of {size}; one request of full length takes {each}"
+
+
+def part_words(blocks: str, kind: str, layers: str) -> str:
+    """Return what some blocks of a request are for."""
+    return f"{blocks} blocks for {layers} {KINDS.get(kind, kind)} layers"
 
 
 def context_words(now: str, longest: str | None) -> str:

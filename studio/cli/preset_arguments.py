@@ -18,6 +18,10 @@ def add(
     if command == "make":
         plan_arguments.add_make(arguments, options)
         return
+    if command == "import":
+        arguments.add_argument("name", metavar="FILE", help=preset_words.HELP_FILE)
+        options.add_argument("--as", dest="other", metavar="NAME", help=preset_words.HELP_AS)
+        return
     arguments.add_argument("name", metavar="PRESET", help=preset_words.HELP_PRESET)
     match command:
         case "diff":

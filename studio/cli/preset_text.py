@@ -268,7 +268,7 @@ def _labelled(pairs: Sequence[tuple[str, str]], width: int) -> str:
         return "\n".join(
             line for label, text in pairs for line in _wrapped([f"{label}: {text}"], width)
         )
-    column = max(cells_of(label) for label, _ in pairs) + len(_GAP)
+    column = len(_GAP) + max(cells_of(label) for label, _ in pairs) + len(_GAP)
     made = []
     for label, text in pairs:
         first, *rest = textwrap.wrap(text, width - column) or [""]

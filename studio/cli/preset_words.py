@@ -5,6 +5,7 @@ COMMANDS: dict[str, str] = {
     "show": "Show all about one preset: values here, knobs, figures, what is not verified.",
     "diff": "Compare a preset with another one, or with what it was copied from.",
     "copy": "Make a preset of your own from another one.",
+    "import": "Take over a preset from a file; one with a key in it is refused.",
     "edit": "Change a preset of your own; a bundled one is copied first.",
     "make": "Make a preset of any model folder, with values that fit this machine.",
 }
@@ -12,6 +13,8 @@ FORMATS = ("shell", "compose", "systemd")
 HELP_PRESET = "The preset's name, as `weir presets` lists it."
 HELP_OTHER = "What to compare with. Left out: what it was copied from, then and now."
 HELP_NEW = "What to call the copy. The same name puts yours in the place of the bundled one."
+HELP_FILE = "A preset's file, as somebody else wrote it."
+HELP_AS = "What to call it. Left out: as it calls itself."
 HELP_TITLE = "What it is for, in your words."
 HELP_SET_DEFAULT = (
     "Change one setting's default; may be given again. Left out: the file is opened in an editor."
@@ -78,6 +81,8 @@ YOURS = "yours"
 NOW = "now"
 
 COPIED = "{id} is yours now: {path}"
+IMPORTED = "{id} is yours now: {path}"
+NO_FILE = "The file {path} cannot be read: {reason}."
 SAVED = "{id} is changed: {path}"
 NOT_CHANGED = "Nothing was changed."
 KEPT = "What you wrote is kept in {path}."

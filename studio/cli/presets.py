@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,8 +12,15 @@ from studio.cli import preset_text, preset_words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.reach import Command, running_or_offline
-from studio.domain.errors import StudioError
-from studio.domain.presets import ArgvRequest, CommandFormat, CopyRequest, EditRequest, PresetText
+from studio.domain.errors import BadInput, StudioError
+from studio.domain.presets import (
+    ArgvRequest,
+    CommandFormat,
+    CopyRequest,
+    EditRequest,
+    ImportRequest,
+    PresetText,
+)
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
@@ -65,6 +73,24 @@ async def copy_preset(call: Invocation, connector: "Connector", console: Console
     text = preset_words.COPIED.format(id=made.id, path=made.path)
     _answer(call, console, made, text)
     return _OK
+
+
+async def import_preset(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Take over a preset from a file."""
+    request = ImportRequest(text=_content(call.name), id=call.other)
+    async with _client(connector) as client:
+        made = await client.import_preset(request)
+    _answer(call, console, made, preset_words.IMPORTED.format(id=made.id, path=made.path))
+    return _OK
+
+
+def _content(name: str) -> str:
+    try:
+        return Path(name).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        sentence = preset_words.NO_FILE.format(path=name, reason=reason)
+        raise BadInput("file-unreadable", sentence) from error
 
 
 async def edit_preset(call: Invocation, connector: "Connector", console: Console) -> int:
@@ -132,6 +158,7 @@ PRESET_COMMANDS: Mapping[str, Command] = {
     "presets show": show_preset,
     "presets diff": diff_preset,
     "presets copy": copy_preset,
+    "presets import": import_preset,
     "presets edit": edit_preset,
     "argv": argv,
 }

@@ -45,6 +45,7 @@ from studio.domain.presets import (
     ArgvResult,
     CopyRequest,
     EditRequest,
+    ImportRequest,
     PresetDetail,
     PresetDiff,
     PresetText,
@@ -141,6 +142,10 @@ class ControlClient:
         """Make a preset of the person's own from another one."""
         path = f"/presets/{_part(preset_id)}/copy"
         return await self._call("POST", path, PresetText, body=request)
+
+    async def import_preset(self, request: ImportRequest) -> PresetText:
+        """Take over a preset that somebody else wrote."""
+        return await self._call("POST", "/presets", PresetText, body=request)
 
     async def edit_preset(self, preset_id: str, request: EditRequest) -> PresetText:
         """Change a preset of the person's own, or one under the id of a bundled one."""

@@ -23,7 +23,7 @@ from studio.domain.errors import (
 )
 from studio.domain.network import NetworkChange
 from studio.domain.plans import MakeRequest, PlanRequest
-from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest
+from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -58,6 +58,7 @@ class Router:
             ("POST", re.compile(r"/down"), self._end),
             ("GET", re.compile(r"/presets"), self._presets),
             ("POST", re.compile(r"/plan"), self._plan),
+            ("POST", re.compile(r"/presets"), self._import_preset),
             ("GET", re.compile(r"/presets/([^/]{1,256})"), self._preset),
             ("GET", re.compile(r"/presets/([^/]{1,256})/text"), self._preset_text),
             ("GET", re.compile(r"/presets/([^/]{1,256})/diff"), self._preset_diff),
@@ -151,6 +152,9 @@ class Router:
 
     async def _preset_diff(self, query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.presets.diff(unquote(parts[0]), _word(query, "other"))
+
+    async def _import_preset(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.presets.take(_read(body, ImportRequest))
 
     async def _copy_preset(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.presets.copy(unquote(parts[0]), _read(body, CopyRequest))

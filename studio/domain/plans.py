@@ -45,6 +45,24 @@ class LedgerItem(msgspec.Struct, frozen=True, kw_only=True):
     """Where the figure comes from, in words: a file, a measurement with its date, a formula."""
 
 
+class PoolPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Layers of one kind in the pool: one KV-cache group of the engine, or several alike."""
+
+    kind: str
+    """`full`, `sliding`, `chunked`, `mla` or `linear`."""
+    groups: int
+    layers: int
+    """In all groups together."""
+    block_size: int
+    """Tokens in one block; 0 for a state that holds a request of any length."""
+    page_bytes: int
+    """One layer's share of a block, padding included."""
+    used_bytes: int
+    """The part of the page that is used."""
+    blocks_per_request: int
+    """What one request of full length holds, in all groups together."""
+
+
 class HeadroomOutcome(enum.StrEnum):
     """What became of an engine that was left so much of its card."""
 
@@ -124,6 +142,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     block_size: int | None = None
     blocks_per_request: int | None = None
     page_bytes: int | None = None
+    parts: tuple[PoolPart, ...] = ()
+    """What the blocks of one request are for."""
     max_model_len: int | None = None
     longest_context: int | None = None
     """The largest `max_model_len` that the engine would accept with these bytes."""

@@ -83,6 +83,15 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The whole file instead."""
 
 
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Take over a preset that somebody else wrote."""
+
+    text: str
+    """Its whole file."""
+    id: str | None = None
+    """What to call it; None: as it calls itself."""
+
+
 class PresetText(msgspec.Struct, frozen=True, kw_only=True):
     """A preset's file."""
 

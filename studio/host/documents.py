@@ -9,6 +9,7 @@ import msgspec
 from studio.domain.errors import BadInput, Damaged, HostLacks, NotFound
 from studio.host.files import write_atomic
 from studio.host.suggest import guess
+from studio.host.toml_lines import line_of_error
 
 T = TypeVar("T")
 
@@ -20,7 +21,8 @@ def read_toml(path: Path, kind: type[T]) -> T:
     HostLacks (`not-readable`).
     """
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
     except FileNotFoundError as error:
         raise NotFound("file-missing", f"There is no file {path}.") from error
     except OSError as error:
@@ -30,8 +32,10 @@ def read_toml(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as error:
+        line = line_of_error(text, str(error))
+        where = f"{path}, line {line}" if line is not None else f"{path}"
         raise BadInput(
-            "document-invalid", f"{path}: {error}.", hint=guess(str(error), kind)
+            "document-invalid", f"{where}: {error}.", hint=guess(str(error), kind)
         ) from error
 
 

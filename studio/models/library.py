@@ -32,9 +32,9 @@ def find(paths: Paths, spec: ModelSpec) -> Path | None:
 def check(folder: Path, spec: ModelSpec) -> InstalledModel:
     """Return the record of a whole model folder; files are compared by name and size.
 
-    A model that the Studio cannot fetch is put there by hand and has no record: then the files that
-    the preset names count. Raises: Damaged (`model-incomplete`, `model-other-source`, `model-moved`,
-    `document-damaged`).
+    A model that the Studio cannot fetch is put there by hand and has no record: then the files
+    that the preset names count. Raises: Damaged (`model-incomplete`, `model-other-source`,
+    `model-moved`, `document-damaged`).
     """
     if spec.folder is not None:
         return _check_own(folder, spec)

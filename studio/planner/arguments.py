@@ -17,6 +17,10 @@ _DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _AUTO = {"max_model_len": {"auto": -1}}
 
 
+Number = int | float
+"""Named out here: the record has fields that are called as the types are."""
+
+
 class Arguments(Document, frozen=True, kw_only=True):
     """`runtimes/arguments.toml`: names of the engine's arguments by the kind of their value."""
 
@@ -32,6 +36,8 @@ class Arguments(Document, frozen=True, kw_only=True):
     extra_text: tuple[str, ...]
     aliases: dict[str, str]
     """Short forms and older names, to the full name."""
+    least: dict[str, Number]
+    most: dict[str, Number]
 
     def kinds(self) -> dict[str, str]:
         """Return every name with its kind."""
@@ -58,7 +64,7 @@ def read(texts: Mapping[str, str], known: Arguments) -> dict[str, object]:
                 f"`{name}` is set twice: `{typed}` is another name of it.",
                 hint="Leave one of them out.",
             )
-        values[name] = _value(name, text, kinds[name])
+        values[name] = _within(name, _value(name, text, kinds[name]), known)
     return values
 
 
@@ -98,6 +104,17 @@ def _value(name: str, text: str, kind: str) -> object:
             value, expected = text, "a text"
     if value is None:
         raise BadInput("knob-value", f"`{name}` should be {expected}, found `{_shown(text)}`.")
+    return value
+
+
+def _within(name: str, value: object, known: Arguments) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    least, most = known.least.get(name), known.most.get(name)
+    if least is not None and value < least:
+        raise BadInput("knob-value", f"`{name}` should be at least {least:g}, found `{value}`.")
+    if most is not None and value > most:
+        raise BadInput("knob-value", f"`{name}` should be at most {most:g}, found `{value}`.")
     return value
 
 

@@ -59,6 +59,7 @@ _BACKENDS = {
         Backend(name="CPU_ATTN", sizes=(16,), default=_CPU_BLOCK),
         Backend(name="CPU_ATTN_32", sizes=(32,), default=_CPU_BLOCK),
         Backend(name="CPU_MLA", sizes=(16,), takes_multiples=False),
+        Backend(name="AMX_MLA", sizes=(32,), default=_CPU_BLOCK),
     )
 }
 """Source: vLLM 0.26 to 0.32, `v1/attention/backends/*`, get_supported_kernel_block_sizes."""
@@ -72,9 +73,7 @@ def backend_of(target: ModelGeometry, demand: Demand, engine: Engine) -> Backend
     kinds = {layers.kind for layers in target.layers}
     is_mla = LayerKind.MLA in kinds
     if engine.device is Device.CPU:
-        if is_mla:
-            return _BACKENDS["CPU_MLA"]
-        return _BACKENDS["CPU_ATTN_32" if engine.version >= (0, 30) else "CPU_ATTN"]
+        return _BACKENDS[_cpu_name(engine, is_mla=is_mla)]
     asked = (demand.attention_backend or "").upper()
     if asked in _BACKENDS:
         return _BACKENDS[asked]
@@ -82,6 +81,22 @@ def backend_of(target: ModelGeometry, demand: Demand, engine: Engine) -> Backend
     if is_mla:
         return _BACKENDS[_mla_name(demand.kv_cache_dtype, major, target)]
     return _BACKENDS[_attention_name(demand.kv_cache_dtype, major)]
+
+
+def drafter_backend(dtype: str, own: Backend, engine: Engine) -> Backend:
+    """Return the backend of a drafter's ordinary attention beside a model's `own`."""
+    if not own.name.endswith(("MLA", "SPARSE")) or engine.device is Device.CPU:
+        return own
+    return _BACKENDS[
+        _attention_name(dtype, None if engine.capability is None else engine.capability[0])
+    ]
+
+
+def _cpu_name(engine: Engine, *, is_mla: bool) -> str:
+    if is_mla and engine.version >= (0, 28):
+        has_tiles = "amx_tile" in (engine.cpu_flags or ()) and engine.version >= (0, 29)
+        return "AMX_MLA" if has_tiles else "CPU_MLA"
+    return "CPU_ATTN_32" if engine.version >= (0, 30) else "CPU_ATTN"
 
 
 def _mla_name(dtype: str, major: int | None, target: ModelGeometry) -> str:

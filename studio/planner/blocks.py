@@ -8,8 +8,10 @@ _align_hybrid_block_size; `layers/attention/attention.py`, get_kv_cache_spec.
 import dataclasses
 from collections.abc import Iterable
 
+import msgspec
+
 from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
-from studio.planner.backends import Backend, backend_of
+from studio.planner.backends import Backend, backend_of, drafter_backend
 from studio.planner.cells import state_bytes, token_bytes
 from studio.planner.demand import Demand
 from studio.planner.engine import Engine, Rule
@@ -83,16 +85,27 @@ def layout(
     own = [layers for layers in target.layers if layers.kind is not LayerKind.LINEAR]
     if demand.spec_method == "mtp":
         own += target.mtp_layers
+    if demand.hot_tokens is not None:
+        own = [_on_host(layers, demand.hot_tokens) for layers in own]
     block, padded = _block_size(own, states, backend, demand, engine)
     sizes = _Sizes(block=block, padded=padded, backend=backend)
     caches = [_attention(layers, demand.kv_cache_dtype, sizes, demand, engine) for layers in own]
     caches += [_state(layers, block, padded, demand, engine) for layers in states]
     if drafter is not None and demand.draft_tokens:
+        other = drafter_backend(demand.drafter_kv_dtype, backend, engine)
+        beside = dataclasses.replace(sizes, backend=other)
         caches += [
-            _attention(layers, demand.drafter_kv_dtype, sizes, demand, engine)
+            _attention(layers, demand.drafter_kv_dtype, beside, demand, engine)
             for layers in drafter.layers
         ]
     return Layout(block_size=block, caches=tuple(caches))
+
+
+def _on_host(layers: LayerSet, hot_tokens: int) -> LayerSet:
+    """Return `layers` as the card sees them when their history lies in the machine's memory."""
+    if layers.kind is not LayerKind.FULL:
+        return layers
+    return msgspec.structs.replace(layers, kind=LayerKind.SLIDING, window=hot_tokens)
 
 
 def _block_size(

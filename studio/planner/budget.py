@@ -283,7 +283,7 @@ def _left(
     """Return what the profiler leaves, moved by what a boot of other settings was off by."""
     if made.kv_bytes is None or made.kv_error_bytes is None:
         return None
-    left = made.kv_bytes or _overdrawn(made, settings, card)
+    left = made.kv_bytes or _overdrawn(made, settings, card, around)
     if seen is None or seen.boot.kv_bytes is None or _pinned(seen.boot.settings) is not None:
         return left, made.kv_error_bytes, made.kv_source
     then = _memory(models, seen.boot.settings, card, around)
@@ -294,13 +294,17 @@ def _left(
     return moved, made.kv_error_bytes // 2, source
 
 
-def _overdrawn(made: Memory, settings: Mapping[str, object], card: Gpu | None) -> int:
+def _overdrawn(
+    made: Memory, settings: Mapping[str, object], card: Gpu | None, around: Surroundings
+) -> int:
     """Return how far below zero the rest is: so much has to be given up."""
     total = card.usable_bytes if card is not None else None
     share = settings.get("gpu_memory_utilization", memory.DEFAULT_SHARE)
     if total is None or isinstance(share, bool) or not isinstance(share, int | float):
         return 0
-    return round(total * share) - sum(item.bytes or 0 for item in made.items)
+    outside = {term.name for term in around.tables.memory.terms if term.is_outside}
+    held = sum(item.bytes or 0 for item in made.items if item.name not in outside)
+    return round(total * share) - held
 
 
 _MODELS = ("weights", "drafter", "vision")

@@ -110,10 +110,8 @@ def shortfalls(
             "into the machine's memory, which makes it 2 to 10 times slower without a word in any "
             "log."
         )
-        # Unlike a crash, a spill is never seen: here the forecast itself counts, not its edge.
-        yield Shortfall(
-            lack=Lack.LINE, amount=over, sentence=sentence, is_certain=not ground.allow_spill
-        )
+        is_certain = over > (error or 0) and not ground.allow_spill
+        yield Shortfall(lack=Lack.LINE, amount=over, sentence=sentence, is_certain=is_certain)
         return
     sentence = f"It takes {bytes_text(used)} of {name}, which has {bytes_text(room)} to give"
     others = card_rules.holders(card, ground.own_pids)

@@ -5,12 +5,12 @@ is not known here, the guess is said in `assumptions`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from studio.domain.errors import BadInput
-from studio.domain.geometry import LayerKind, ModelGeometry
+from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
 from studio.domain.units import GIB
 from studio.planner.engine import Device, Engine, Rule
 
@@ -19,6 +19,13 @@ _ASYNC_METHODS = frozenset(
 )
 """Speculation that keeps asynchronous scheduling. Source: vLLM 0.26 to 0.32, `config/vllm.py`."""
 _DRAFT_MODEL = "draft_model"
+_NOT_MODELLED = {
+    "decode_context_parallel_size": "A request's tokens shared between cards are not modelled",
+    "kv_cache_dtype_skip_layers": "Layers with a KV cache type of their own are not modelled",
+    "disable_sliding_window": "Windows that are switched off are not modelled",
+    "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
+}
+_UNSET = frozenset({"0", "1", "false", "[]", "()"})
 _DEFAULT_CONTEXT = 4096
 
 
@@ -47,6 +54,10 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """Cards that share the layers (pipeline parallel)."""
     blocks_override: int | None = None
     is_hybrid_manager: bool = True
+    seats: int | None = None
+    """Requests that are admitted at a time."""
+    hot_tokens: int | None = None
+    """Where the history lies in the machine's memory: tokens of it that the card keeps (1Cat)."""
     attention_backend: str | None = None
     assumptions: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -74,14 +85,9 @@ def demand(
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
     in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
-    layers = (*target.layers, *(drafter.layers if drafter is not None else ()))
-    if reader.budget is not None and any(item.window for item in layers):
-        reader.assumptions.append(
-            f"The batch budget, which windows keep room for, is the engine's default: "
-            f"{reader.budget:,} tokens."
-        )
     if length is None and target.context_tokens is None:
         reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
+    _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
     return Demand(
         max_model_len=(
             target.context_tokens or _DEFAULT_CONTEXT if length in (None, -1) else length or 1
@@ -102,10 +108,23 @@ def demand(
         stages=stages,
         blocks_override=reader.count("num_gpu_blocks_override"),
         is_hybrid_manager=not reader.flag("disable_hybrid_kv_cache_manager"),
+        seats=reader.count("max_num_seqs"),
+        hot_tokens=_hot_tokens(reader),
         attention_backend=reader.text("attention_backend"),
         assumptions=tuple(reader.assumptions),
         doubts=tuple(reader.doubts),
     )
+
+
+def _say_guesses(reader: "_Reader", layers: Iterable[LayerSet]) -> None:
+    for name, what in _NOT_MODELLED.items():
+        if (reader.text(name) or "0").lower() not in _UNSET:
+            reader.doubts.append(f"{what} (`{name}`).")
+    if reader.budget is not None and any(item.window for item in layers):
+        reader.assumptions.append(
+            f"The batch budget, which windows keep room for, is the engine's default: "
+            f"{reader.budget:,} tokens."
+        )
 
 
 class _Reader:
@@ -117,7 +136,7 @@ class _Reader:
         self.doubts: list[str] = []
         self.budget: int | None = None
         """The engine's default, where nobody asked for another."""
-        self.speculative = self._mapping("speculative_config")
+        self.speculative = self.mapping("speculative_config")
 
     def text(self, name: str) -> str | None:
         value = self._settings.get(name)
@@ -156,7 +175,7 @@ class _Reader:
             raise _wrong(name, value, "a whole number that is not negative")
         return number or None
 
-    def _mapping(self, name: str) -> Mapping[str, object]:
+    def mapping(self, name: str) -> Mapping[str, object]:
         value = self._settings.get(name)
         if isinstance(value, str) and value.strip():
             try:
@@ -208,6 +227,14 @@ def _speculation(
         tokens = max(1, sum(layers.count for layers in target.mtp_layers)) if name == "mtp" else 1
         reader.doubts.append(f"The number of draft tokens is not given; {tokens} is taken.")
     return name, tokens
+
+
+def _hot_tokens(reader: _Reader) -> int | None:
+    """Source: 1Cat-vLLM, `--kernel-config`: `qsa_host_kv`, hot pages of 8,192 tokens by default."""
+    config = reader.mapping("kernel_config")
+    if config.get("qsa_host_kv") is not True:
+        return None
+    return reader.whole("qsa_host_kv_hot_tokens", config.get("qsa_host_kv_hot_tokens")) or 8_192
 
 
 def _draft_modules(target: ModelGeometry, method: str | None, draft_tokens: int) -> int:

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from studio.domain.errors import BadInput
 from studio.domain.geometry import LayerKind, LayerSet, ModelGeometry
 from studio.planner.config import Config, text_config
+from studio.planner.defaults import DEFAULTS
 from studio.planner.families import FAMILIES, KNOWN_PLAIN, Family
-from studio.planner.layers import counted, plain_layers
+from studio.planner.layers import Layers, counted, plain_layers
 
+_STATED = "num_hidden_layers"
 _SCALED = ("yarn", "deepseek_yarn", "deepseek_llama_scaling", "llama3", "su", "longrope", "default")
 """RoPE types whose `max_position_embeddings` is already the scaled one."""
 
@@ -27,12 +29,12 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
     outer = Config(config)
     text = text_config(outer)
     model_type = (text.text("model_type") or outer.text("model_type") or "").lower()
+    if text is not outer or _STATED in text.values:
+        # A file that states nothing is no model; one that states its layers, or a nested one, is.
+        text = Config({**DEFAULTS.get(model_type, {}), **text.values})
     architecture = (outer.texts("architectures") or text.texts("architectures") or (model_type,))[0]
     family = FAMILIES.get(model_type, Family())
-    if family.layers is None:
-        layers, assumptions = plain_layers(text, model_type, architecture)
-    else:
-        layers, assumptions = family.layers(text)
+    layers, assumptions = _layers(text, model_type, architecture, family)
     if not layers:
         raise BadInput(
             "config-without-layers",
@@ -40,16 +42,6 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
             hint="The planner needs `num_hidden_layers` and `num_attention_heads`; models that "
             "only embed or transcribe cannot be planned.",
         )
-    if (
-        model_type not in FAMILIES
-        and model_type not in KNOWN_PLAIN
-        and not _is_drafter(architecture)
-    ):
-        guess = (
-            f"The model type `{model_type or 'none'}` is not known: every layer is taken for "
-            "ordinary attention, which holds for most such models."
-        )
-        assumptions = (*assumptions, guess)
     return ModelGeometry(
         architecture=architecture or "unknown",
         layers=counted(layers),
@@ -68,6 +60,19 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
         assumptions=assumptions,
         source=source,
     )
+
+
+def _layers(text: Config, model_type: str, architecture: str, family: Family) -> Layers:
+    if family.layers is not None:
+        return family.layers(text)
+    layers, assumptions = plain_layers(text, model_type, architecture)
+    if model_type not in KNOWN_PLAIN and not _is_drafter(architecture):
+        guess = (
+            f"The model type `{model_type or 'none'}` is not known: every layer is taken for "
+            "ordinary attention, which holds for most such models."
+        )
+        assumptions = (*assumptions, guess)
+    return layers, assumptions
 
 
 def _is_drafter(architecture: str) -> bool:

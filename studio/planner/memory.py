@@ -19,11 +19,14 @@ from studio.domain.plans import LedgerItem
 from studio.domain.units import GIB, bytes_text, percent_text
 from studio.planner.demand import Demand, demand
 from studio.planner.engine import Engine, Rule
+from studio.planner.pool import pool
 
 DEFAULT_SHARE = 0.92
 """vLLM's own `gpu_memory_utilization`. Source: 0.26 to 0.32, `config/cache.py`."""
-_ON_HOST = frozenset({"ple_table", "engram", "experts_on_host"})
+_ON_HOST = frozenset({"ple_table", "engram"})
 """Parts of a model that the presets keep off the card."""
+_ELASTIC = "experts"
+"""The part of which the card takes what it has room for (1Cat-vLLM, offloaded experts)."""
 _ROW_BYTES = 8
 """A logit in float32, and its copy while it is sampled."""
 _GRAPH_TOKENS = 32
@@ -57,6 +60,8 @@ class Term(Document, frozen=True, kw_only=True):
     """For each byte of one layer's keys and values of the longest context in 16 bits."""
     per_tile_byte: float = 0.0
     """For each byte of KVarN's tail: tiles that are not full yet, in 16 bits."""
+    is_outside: bool = False
+    """Held before the engine looks at the card, so beside its share and not of it."""
     error_bytes: int
     source: str
 
@@ -103,6 +108,7 @@ def forecast(
     facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold and not is_warm)
     weights = tuple(_weights(target, drafter, wanted, settings))
     items = (*weights, *_lines(table, engine, facts))
+    outside = {term.name for term in table.terms if term.is_outside}
     share = _share(settings)
     source = f"{percent_text(share)} of the card, less all that lies beside it"
     total = card.usable_bytes if card is not None else None
@@ -113,13 +119,49 @@ def forecast(
         )
     # Independent errors: the sum's is the root of the squares.
     error = math.isqrt(sum((item.error_bytes or 0) ** 2 for item in items))
-    left = math.ceil(total * share) - sum(item.bytes or 0 for item in items)
+    held = sum(item.bytes or 0 for item in items if item.name not in outside)
+    left = math.ceil(total * share) - held
+    experts = _experts(target, drafter, settings, engine, wanted, left=left)
+    if experts is not None:
+        items, left = (*items, experts), left - (experts.bytes or 0)
     return Memory(
         items=items,
         kv_bytes=max(0, left),
         kv_error_bytes=error,
         kv_source=source,
         assumptions=tuple(_assumptions(table, engine, facts)),
+    )
+
+
+def _experts(
+    target: ModelGeometry,
+    drafter: ModelGeometry | None,
+    settings: Mapping[str, object],
+    engine: Engine,
+    wanted: Demand,
+    *,
+    left: int,
+) -> LedgerItem | None:
+    """Return the experts that lie on the card: what is left when every seat has its KV cache.
+
+    The others are in the machine's memory and are copied ahead of their use.
+    """
+    whole = target.weight_bytes.get(_ELASTIC, 0)
+    if not whole:
+        return None
+    share = _on_card(whole, wanted)
+    one = pool(target, drafter, settings, engine, 0)
+    seats = settings.get("max_num_seqs")
+    count = seats if isinstance(seats, int) and not isinstance(seats, bool) else 1
+    room = max(0, left - one.reserved_bytes - one.request_bytes * max(1, count))
+    size = min(share, room)
+    away = bytes_text((share - size) * wanted.shards * wanted.stages)
+    return LedgerItem(
+        name="experts",
+        title="Experts on the card",
+        bytes=size,
+        error_bytes=0,
+        source=f"what the rest leaves of them; {away} lie in the machine's memory",
     )
 
 
@@ -192,7 +234,7 @@ def _weights(
         loaded = {
             part: size
             for part, size in target.weight_bytes.items()
-            if part not in _ON_HOST and (part != "mtp" or wanted.spec_method == "mtp")
+            if part not in {*_ON_HOST, _ELASTIC} and (part != "mtp" or wanted.spec_method == "mtp")
         }
         vision = loaded.pop("vision", 0)
         if _is_on(settings, "embed_uva"):

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 from collections.abc import Mapping
 
-from studio.domain.plans import LedgerItem
+from studio.domain.plans import LedgerItem, PoolPart
 
 
 class Lack(enum.StrEnum):
@@ -15,6 +15,8 @@ class Lack(enum.StrEnum):
 
     POOL = "pool"
     """The pool cannot hold one request of full length."""
+    CONTEXT = "context"
+    """The model is not made for requests so long."""
     CARD = "card"
     """The card is too small for the sum of the ledger."""
     FREE = "free"
@@ -54,6 +56,7 @@ class Outcome:
     block_size: int | None = None
     blocks_per_request: int | None = None
     page_bytes: int | None = None
+    parts: tuple[PoolPart, ...] = ()
     max_model_len: int | None = None
     longest_context: int | None = None
     seats: int | None = None

@@ -72,6 +72,7 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
         block_size=outcome.block_size,
         blocks_per_request=outcome.blocks_per_request,
         page_bytes=outcome.page_bytes,
+        parts=outcome.parts,
         max_model_len=outcome.max_model_len,
         longest_context=outcome.longest_context,
         seats=outcome.seats,

@@ -92,6 +92,9 @@ def pool(
     length = min(wanted.max_model_len, longest) if wanted.is_auto_fit else wanted.max_model_len
     needed = sizing.needed(length)
     resident = blocks / needed if needed else 0.0
+    if wanted.hot_tokens is not None and wanted.seats is not None:
+        # The history in the machine's memory has room for every seat and no more (1Cat-vLLM).
+        resident = min(resident, float(wanted.seats))
     return Pool(
         kv_bytes=kv_bytes,
         bytes_per_block=block_bytes,
@@ -109,7 +112,7 @@ def pool(
         longest_context=longest,
         is_exact=not doubts,
         refusal=sizing.refusal(blocks, length, kv_bytes),
-        assumptions=(*doubts, *wanted.assumptions, *target.assumptions),
+        assumptions=(*doubts, *wanted.assumptions),
     )
 
 
@@ -172,7 +175,7 @@ def _doubts(
     target: ModelGeometry, drafter: ModelGeometry | None, wanted: Demand, engine: Engine
 ) -> tuple[str, ...]:
     """Return what keeps a figure from being called exact."""
-    found = list(wanted.doubts)
+    found = [*wanted.doubts, *target.assumptions]
     if engine.doubt is not None:
         found.append(engine.doubt)
     found.extend(

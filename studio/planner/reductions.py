@@ -162,11 +162,13 @@ def _fitted(
         return None
     if high * step.step >= now:
         high -= 1
-    least = _written(low, step)
-    floor = attempt(least)
+    floor = attempt(_written(low, step))
+    while floor is None and low * 2 <= high:  # a preset may take no less than some more
+        low *= 2
+        floor = attempt(_written(low, step))
     if floor is None:
         return None
-    best = least, floor
+    best = _written(low, step), floor
     if not _is_mended(step, floor):
         return best
     for _ in range(_MOST_PROBES):

@@ -12,7 +12,7 @@ import msgspec
 from studio.domain.errors import BadInput
 from studio.domain.geometry import ModelGeometry
 from studio.domain.hardware import Gpu
-from studio.domain.plans import LedgerItem, LedgerPlace
+from studio.domain.plans import LedgerItem, LedgerPlace, PoolPart
 from studio.domain.units import bytes_text, tokens_text
 from studio.planner import card_ledger, needs
 from studio.planner import cards as card_rules
@@ -21,7 +21,7 @@ from studio.planner.card_ledger import Ground
 from studio.planner.engine import Device, Engine
 from studio.planner.needs import Demands
 from studio.planner.outcome import Lack, Outcome, Shortfall
-from studio.planner.pool import Pool, pool
+from studio.planner.pool import Pool, PoolGroup, pool
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +69,20 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
         block_size=made.block_size if made else None,
         blocks_per_request=made.blocks_per_request if made else None,
         page_bytes=made.page_bytes if made else None,
+        parts=_parts(made) if made else (),
         max_model_len=made.max_model_len if made else whole(settings, "max_model_len"),
         longest_context=made.longest_context if made else None,
         seats=whole(settings, "max_num_seqs"),
         headroom_bytes=headroom,
         headroom_error_bytes=budget.error_bytes if headroom is not None else None,
-        shortfalls=(*attempt.shortfalls, *split, *faults, *lacks, *host.shortfalls),
+        shortfalls=(
+            *split,
+            *attempt.shortfalls,
+            *_too_long(subject, settings),
+            *faults,
+            *lacks,
+            *host.shortfalls,
+        ),
         unknown=tuple(_unknown(subject, attempt)),
         warnings=(*attempt.warnings, *notes, *host.warnings),
         assumptions=tuple(_assumptions(subject, budget, made)),
@@ -97,6 +105,22 @@ def _split(
     return card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
 
 
+def _too_long(subject: Subject, settings: Mapping[str, object]) -> Iterator[Shortfall]:
+    """Yield that the engine refuses a context longer than the model's own.
+
+    Source: vLLM 0.26 to 0.32, `_get_and_verify_max_len` in config/model.py.
+    """
+    asked = whole(settings, "max_model_len")
+    most = subject.target.context_tokens if subject.target is not None else None
+    if asked is None or most is None or asked <= most or "hf_overrides" in settings:
+        return
+    yield Shortfall(
+        lack=Lack.CONTEXT,
+        amount=asked - most,
+        sentence=f"The model is made for {tokens_text(most)}; {tokens_text(asked)} are more.",
+    )
+
+
 def _cards(
     subject: Subject, attempt: Attempt, items: tuple[LedgerItem, ...]
 ) -> tuple[list[LedgerItem], int | None, list[Shortfall]]:
@@ -107,7 +131,9 @@ def _cards(
     lacks: list[Shortfall] = []
     for card in attempt.cards:
         lacks += card_ledger.shortfalls(ground, card, attempt.settings, used, error)
-    ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, used)
+    is_whole = all(item.bytes is not None for item in items)
+    known = used if is_whole else None
+    ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, known)
     return ledger, headroom, lacks
 
 
@@ -218,6 +244,32 @@ def _share_of(tokens: int, share: float) -> int:
     return max(1, round(tokens * share))
 
 
+def _parts(made: Pool) -> tuple[PoolPart, ...]:
+    """Return the groups of the pool, alike ones together, in the engine's order."""
+    alike: dict[tuple[str, int, int, int, int], list[PoolGroup]] = {}
+    for one in made.groups:
+        key = (
+            one.kind.value,
+            one.block_size,
+            one.page_bytes,
+            one.used_bytes,
+            one.blocks_per_request,
+        )
+        alike.setdefault(key, []).append(one)
+    return tuple(
+        PoolPart(
+            kind=kind,
+            groups=len(groups),
+            layers=sum(one.layers for one in groups),
+            block_size=block_size,
+            page_bytes=page_bytes,
+            used_bytes=used_bytes,
+            blocks_per_request=each * len(groups),
+        )
+        for (kind, block_size, page_bytes, used_bytes, each), groups in alike.items()
+    )
+
+
 # The ledger
 
 
@@ -240,7 +292,6 @@ def _placed(item: LedgerItem, place: LedgerPlace) -> LedgerItem:
     return msgspec.structs.replace(item, place=place)
 
 
-def _used(items: tuple[LedgerItem, ...]) -> int | None:
-    """Return the sum of the items; None when one is not known."""
-    sizes = [item.bytes for item in items]
-    return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)
+def _used(items: tuple[LedgerItem, ...]) -> int:
+    """Return the sum of what is known of the items."""
+    return sum(item.bytes or 0 for item in items)

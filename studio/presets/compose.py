@@ -141,6 +141,8 @@ def _check(preset: Preset, where: str) -> None:
 
 
 def _check_knob(preset: Preset, name: str, knob: Knob, where: str) -> None:
+    if knob.within is not None and not all(knob.within.partition(".")):
+        raise _invalid(where, f"`knobs.{name}.within` should be an argument, a dot and a key.")
     if knob.default is not None:
         expected = fault_in(knob, knob.default)
         if expected is not None:

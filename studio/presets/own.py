@@ -14,7 +14,7 @@ import msgspec
 from studio import __version__
 from studio.domain.errors import BadInput, Busy, StudioError
 from studio.domain.manifests import Preset
-from studio.domain.presets import CopyRequest, PresetDiff, PresetText
+from studio.domain.presets import CopyRequest, ImportRequest, PresetDiff, PresetText
 from studio.domain.rules import Value
 from studio.host.documents import read_json
 from studio.host.files import exclusive, from_os_error, sha256_bytes, write_atomic
@@ -40,14 +40,34 @@ class OwnPresets:
         """
         _check_id(request.id)
         with self._locked():
-            if self._store.is_own(request.id):
-                raise BadInput(
-                    "preset-exists",
-                    f"You have a preset `{request.id}` already.",
-                    hint=f"Choose another name, or change it: `weir presets edit {request.id}`.",
-                )
+            self._require_free(request.id)
             self._make(source_id, request.id, request.title)
         return self._store.get(request.id)
+
+    def take(self, request: ImportRequest) -> Preset:
+        """Return a preset that somebody else wrote, now the person's own.
+
+        Raises: BadInput (`preset-id`, `preset-exists`, `preset-secret`, `document-invalid`, …),
+        HostLacks, Busy (`presets-busy`).
+        """
+        named = text.parse(request.text, "the preset").get("id")
+        if not isinstance(named, str):
+            raise BadInput("document-invalid", "The file is no preset: it has no `id`.")
+        new_id = named if request.id is None else request.id
+        _check_id(new_id)
+        with self._locked():
+            self._require_free(new_id)
+            content = request.text
+            self._write(new_id, content if new_id == named else text.with_id(content, new_id))
+        return self._store.get(new_id)
+
+    def _require_free(self, preset_id: str) -> None:
+        if self._store.is_own(preset_id):
+            raise BadInput(
+                "preset-exists",
+                f"You have a preset `{preset_id}` already.",
+                hint=f"Choose another name, or change it: `weir presets edit {preset_id}`.",
+            )
 
     def edit(self, preset_id: str, values: Mapping[str, str]) -> Preset:
         """Return a preset with these defaults; a bundled one is copied under its id first.

@@ -16,6 +16,7 @@ from studio.domain.errors import BadInput, NotFound, StudioError
 from studio.domain.manifests import ModelSpec, Preset, PresetFile, PresetPart
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
+from studio.host.toml_lines import line_of
 from studio.presets.compose import compose
 from studio.presets.text import require_no_secret
 
@@ -109,10 +110,14 @@ class PresetStore:
                 "document-invalid",
                 f"{path}: `id` should be the file's name `{preset_id}`, found `{file.id}`.",
             )
+        where = str(path)
+        stray = next((name for name in file.values if not _is_knob(name, file, parts)), None)
+        if stray is not None:
+            where = _with_line(path, ("values", stray))
         own = path.parent == self._own if is_own is None else is_own
         if own:
             require_no_secret(msgspec.to_builtins(file), str(path))
-        return compose(file, parts, models, where=str(path), is_own=own)
+        return compose(file, parts, models, where=where, is_own=own)
 
     def all(self) -> list[Preset]:
         """Return every preset that can be read, best rank first."""
@@ -147,6 +152,19 @@ class PresetStore:
         found = read_toml(path, kind)
         self._read[path] = (stamp, found)
         return found
+
+
+def _is_knob(name: str, file: PresetFile, parts: dict[str, PresetPart]) -> bool:
+    return name in file.knobs or any(name in part.knobs for part in parts.values())
+
+
+def _with_line(path: Path, place: tuple[str, ...]) -> str:
+    """Return where a misspelt name stands, as people look for it."""
+    try:
+        line = line_of(path.read_text(encoding="utf-8"), place)
+    except OSError:
+        line = None
+    return f"{path}, line {line}" if line is not None else str(path)
 
 
 def _check_version(found: int, path: Path) -> None:

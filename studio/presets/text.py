@@ -43,6 +43,13 @@ def renamed(text: str, preset_id: str, title: str | None, origin: Mapping[str, s
     return _checked(made, wanted)
 
 
+def with_id(text: str, preset_id: str) -> str:
+    """Return the text under another id."""
+    return _checked(
+        _with_line(text, "id", preset_id), {**parse(text, "the preset"), "id": preset_id}
+    )
+
+
 def with_values(text: str, values: Mapping[str, Value]) -> str:
     """Return the text with these defaults of knobs in its `[values]`."""
     wanted = parse(text, "the preset")
@@ -95,7 +102,11 @@ def require_no_secret(document: object, where: str) -> None:
 
 
 def _checked(text: str, wanted: dict[str, Any]) -> str:
-    if parse(text, "the changed preset") != wanted:
+    try:
+        is_meant = tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        is_meant = False
+    if not is_meant:
         raise BadInput(
             "preset-not-editable",
             "The file is written in a way that cannot be changed line by line.",
@@ -133,5 +144,6 @@ def _with_value(text: str, name: str, spelled: str) -> str:
     if pattern.search(inside):
         inside = pattern.sub(lambda _: line, inside, count=1)
     else:
-        inside = f"{inside.rstrip()}\n{line}\n" + ("\n" if following is not None else "")
+        kept = inside.rstrip()
+        inside = f"{kept}\n{line}{inside[len(kept) :] or chr(10)}"
     return text[: header.end()] + inside + text[end:]

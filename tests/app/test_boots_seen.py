@@ -1,5 +1,6 @@
 """What boots taught, on disk."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,17 @@ async def test_a_download_s_speed_is_kept_when_it_says_something(tmp_path: Path)
     assert seen.known().download_bytes_per_s == 25 * MIB
 
 
+async def test_a_measured_line_is_kept_for_its_card(tmp_path: Path) -> None:
+    """Beside what boots taught, and for no other card."""
+    seen = BootsSeen(tmp_path / "calibration.json")
+
+    await seen.learn(SERVED, {}, boot_s=1.0)
+    await seen.learn_line("GPU-0", 22 * GIB)
+
+    assert seen.known().lines == {"GPU-0": 22 * GIB}
+    assert len(seen.known().boots) == 1
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"boots": 7}', b"\xff"])
 async def test_a_broken_file_is_replaced_by_the_next_boot(tmp_path: Path, data: bytes) -> None:
     """It holds nothing that cannot be learnt again."""
@@ -61,3 +73,19 @@ async def test_a_disk_that_takes_nothing_fails_no_start(tmp_path: Path) -> None:
     (tmp_path / "folder").write_bytes(b"")
 
     await BootsSeen(tmp_path / "folder" / "calibration.json").learn(SERVED, {}, boot_s=1.0)
+
+
+async def test_what_is_learnt_at_the_same_time_is_all_kept(tmp_path: Path) -> None:
+    """The monitor measures a line while a boot is written down."""
+    seen = BootsSeen(tmp_path / "calibration.json")
+
+    await asyncio.gather(
+        seen.learn(SERVED, {}, boot_s=1.0),
+        *(seen.learn_line(f"GPU-{number}", number) for number in range(8)),
+        seen.learn_download(100 * MIB, 1.0),
+    )
+
+    known = seen.known()
+    assert len(known.lines) == 8
+    assert len(known.boots) == 1
+    assert known.download_bytes_per_s == 100 * MIB

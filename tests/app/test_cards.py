@@ -4,7 +4,7 @@ import pytest
 
 from studio.app import cards
 from studio.app.settings import Settings
-from studio.domain.errors import HostLacks
+from studio.domain.errors import HostLacks, NotFound
 from tests.planner.plan_samples import card, host
 
 
@@ -52,3 +52,14 @@ def test_a_card_that_is_gone_is_named_with_those_that_are_here() -> None:
 
     assert "Tesla V100 (GPU-x)" in caught.value.message
     assert "0 NVIDIA GeForce RTX 3090" in (caught.value.hint or "")
+
+
+def test_a_number_that_no_card_has_is_named() -> None:
+    """With the numbers that there are."""
+    cards.require_known(None, host(card(0)))
+    cards.require_known((0,), host(card(0)))
+    with pytest.raises(NotFound) as caught:
+        cards.require_known((0, 3), host(card(0)))
+
+    assert "no card 3" in caught.value.message
+    assert caught.value.code == "gpu-unknown"

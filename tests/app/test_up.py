@@ -5,13 +5,14 @@ import os
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
 
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
-from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, boot_key, describe
+from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, boot_key, decide, describe
 from studio.domain.control import KeyRequest, NewKey, UpRequest
 from studio.domain.errors import (
     BadInput,
@@ -26,13 +27,14 @@ from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB
 from studio.host import probe
-from studio.host.paths import Paths
+from studio.host.paths import Paths, bundled_root
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
 from studio.runtimes.catalog import Catalog
 from studio.serving.command import Launch
 from tests.app.running import fake_paths
 from tests.fakes.catalogue import PRESET
+from tests.presets.samples import host
 
 READY = EngineSnapshot(state=EngineState.READY, boot_s=1.25, pool_tokens=7, runtime_id="abc")
 CARD = Gpu(index=0, name="Tesla V100", compute_capability="7.0", total_bytes=32 * GIB)
@@ -288,3 +290,49 @@ def test_a_ready_engine_is_one_line_of_the_log() -> None:
 
     assert "pool –" in line
     assert "\n" not in line
+
+
+async def test_on_a_card_the_recommended_preset_is_proposed_and_what_is_open_said(
+    tmp_path: Path,
+) -> None:
+    """A runtime that waits for a hash must say so before a port is opened or a byte fetched."""
+    paths = Paths(home=tmp_path, catalogue=bundled_root())
+    events: list[Event] = []
+
+    async def look() -> HostSnapshot:
+        return host("rtx3090-linux")
+
+    async def never(*_arguments: object) -> NoReturn:
+        raise AssertionError
+
+    up = Up(
+        paths=paths, presets=PresetStore(paths), catalog=Catalog(paths),
+        settings=SettingsFile(paths.settings_file), stages=Stages(events.append), host=look,
+        open_gateway=never, ensure_ready=never, first_key=never,
+    )  # fmt: skip
+
+    choice = await up.choose(UpRequest())
+    with pytest.raises(HostLacks) as caught:
+        up.require(choice, UpRequest(consent=True))
+
+    assert choice.preset.id == "27b-dflash2"
+    assert choice.facts.gpus == (0,)
+    assert caught.value.code == "hash-unverified"
+    assert "weir runtime pin cu13-hyperqwen-0.31.0" in (caught.value.hint or "")
+
+
+async def test_settings_that_contradict_each_other_are_refused_before_anything_happens(
+    tmp_path: Path,
+) -> None:
+    """With the sentence of the preset, and its hint."""
+    paths = Paths(home=tmp_path, catalogue=bundled_root())
+    preset = PresetStore(paths).get("27b-dflash2")
+
+    with pytest.raises(BadInput) as caught:
+        decide(
+            Catalog(paths), preset, host("rtx3090-linux"), None,
+            {"draft_tokens": "15", "async_scheduling": "true"},
+        )  # fmt: skip
+
+    assert caught.value.code == "preset-refused"
+    assert "draft 7 tokens" in (caught.value.hint or "")

@@ -277,3 +277,26 @@ async def test_the_doctor_looks_at_a_host_of_the_catalogue(router: Router) -> No
 
     assert (status, report["replayed"]) == (200, "rtx3090-linux")
     assert (wrong, error["code"]) == (404, "host-unknown")
+
+
+async def test_a_plan_is_asked_for_like_anything_else(router: Router) -> None:
+    """The window and other programs get what `weir plan --json` prints."""
+    status, plan = await ask(router, "POST", "/plan", body=b'{"preset": "fake-demo"}')
+
+    assert status == 200
+    assert {"verdict", "pool_tokens", "ledger", "reductions", "reasons"} <= set(plan)
+
+    status, error = await ask(router, "POST", "/plan", body=b'{"preset": "fake-domo"}')
+    assert (status, error["code"]) == (404, "preset-unknown")
+    status, error = await ask(router, "POST", "/plan", body=b'{"presett": "x"}')
+    assert (status, error["code"]) == (400, "request-invalid")
+    # A caller of the API names hosts of the catalogue; files are the command line's.
+    status, error = await ask(router, "POST", "/plan", body=b'{"host": "/etc/passwd"}')
+    assert (status, error["code"]) == (404, "host-unknown")
+
+
+async def test_a_preset_of_a_folder_that_is_not_there_is_refused(router: Router) -> None:
+    """Over the API too, with the code that programs know."""
+    status, error = await ask(router, "POST", "/presets/make", body=b'{"folder": "/nowhere"}')
+
+    assert (status, error["code"]) == (404, "model-missing")

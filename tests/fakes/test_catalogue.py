@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from studio.domain.manifests import KnobValue
+from studio.domain.rules import Facts
 from studio.host import probe
 from studio.host.paths import Paths
 from studio.models import library
 from studio.presets.choose import reasons_against
+from studio.presets.resolve import resolve
 from studio.presets.store import PresetStore
 from studio.runtimes import folder
 from studio.runtimes.catalog import Catalog
@@ -54,9 +56,8 @@ def test_the_rendered_command_starts_the_fake_engine(paths: Paths, tmp_path: Pat
         cache=str(paths.cache),
     )
 
-    launch = command.render(
-        preset, recipe, overrides={"fault": "refuse-kv"}, places=places, inherited={}
-    )
+    resolved = resolve(preset, Facts(runtime=recipe.name), {"fault": "refuse-kv"})
+    launch = command.render(preset, resolved, recipe, places=places, inherited={})
     done = subprocess.run(
         launch.argv, env=dict(launch.environment), capture_output=True, check=False, timeout=20
     )

@@ -38,7 +38,8 @@ def _faults(value: object, schema: dict[str, Any], root: dict[str, Any], place: 
             for index, item in enumerate(value)
             for fault in _faults(item, schema["items"], root, f"{place}[{index}]")
         ]
-    if not isinstance(value, dict):
+    is_open = not {"properties", "additionalProperties"} & schema.keys()
+    if not isinstance(value, dict) or is_open:
         return []
     faults = [
         f"{place}: {key} is missing" for key in schema.get("required", ()) if key not in value
@@ -53,15 +54,18 @@ def _faults(value: object, schema: dict[str, Any], root: dict[str, Any], place: 
 
 
 FILES = sorted(
-    [*schemas.ROOT.glob("runtimes/*/runtime.toml"), *schemas.ROOT.glob("presets/*.toml")]
-)
+    [
+        *schemas.ROOT.glob("runtimes/*/runtime.toml"), *schemas.ROOT.glob("presets/*.toml"),
+        *schemas.ROOT.glob("presets/parts/*.toml"), *schemas.ROOT.glob("presets/models/*.toml"),
+    ]
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(schemas.ROOT)))
 def test_every_shipped_file_follows_its_schema(path: Path) -> None:
     """What the Studio reads, an editor must not underline."""
-    kind = "runtimes" if path.name == "runtime.toml" else "presets"
-    schema = json.loads((schemas.ROOT / kind / "schema.json").read_text("utf-8"))
+    folder = path.parent.parent if path.name == "runtime.toml" else path.parent
+    schema = json.loads((folder / "schema.json").read_text("utf-8"))
 
     assert _faults(tomllib.loads(path.read_text("utf-8")), schema, schema, "$") == []
 
@@ -76,3 +80,15 @@ def test_a_misspelt_key_does_not_follow_the_schema() -> None:
         "$.needs: disk_bytes is missing",
         "$.needs.disc_bytes is unknown",
     ]
+
+
+def test_every_key_of_a_condition_is_explained() -> None:
+    """Who writes a preset finds the whole language in the schema."""
+    schema = json.loads((schemas.ROOT / "presets" / "schema.json").read_text("utf-8"))
+    said = schema["$defs"]["Condition"]["properties"]
+
+    assert "one of these counts" in said["cards"]["description"]
+    assert "description" in schema["$defs"]["SettingTest"]["properties"]["above_default"]
+    assert (
+        "In the user's words" in schema["$defs"]["PresetFile"]["properties"]["title"]["description"]
+    )

@@ -13,7 +13,7 @@ import pytest
 
 from studio.domain.errors import BadInput, Busy, Damaged, HostLacks, NetworkFailure
 from studio.domain.events import StageProgress, StageState
-from studio.domain.manifests import ModelSpec, Preset
+from studio.domain.manifests import ModelSpec
 from studio.host import uv
 from studio.host.documents import read_toml
 from studio.host.files import exclusive, sha256_file
@@ -261,13 +261,14 @@ def test_the_shipped_model_is_converted_bit_for_bit(tmp_path: Path) -> None:
     (kept / "uv").mkdir(parents=True, exist_ok=True)
     paths.cache.mkdir(parents=True)
     (paths.cache / "uv").symlink_to(kept / "uv")
-    preset = read_toml(ROOT / "presets" / "cpu-demo.toml", Preset)
+    file = ROOT / "presets" / "models" / "smollm2-135m-instruct-f32.toml"
+    spec = read_toml(file, ModelSpec)
     reports: list[StageProgress] = []
     python = asyncio.run(small_runtime(paths, tmp_path))
 
-    folder = asyncio.run(fetch(preset.model, paths, python, reports.append))
+    folder = asyncio.run(fetch(spec, paths, python, reports.append))
 
-    assert library.check(folder, preset.model).licence == "Apache-2.0"
+    assert library.check(folder, spec).licence == "Apache-2.0"
     assert {name: sha256_file(folder / name)[:16] for name in DIGESTS} == DIGESTS
     assert any("Hugging Face" in (report.note or "") for report in reports)
 

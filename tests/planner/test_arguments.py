@@ -89,6 +89,10 @@ def test_a_name_like_no_other_is_told_where_names_stand() -> None:
         ("gpu_memory_utilization", "inf"),
         ("speculative_config", "{method: mtp}"),
         ("max_num_seqs", ""),
+        ("max_num_seqs", "0"),
+        ("tensor_parallel_size", "-1"),
+        ("kv_cache_memory_bytes", "-5"),
+        ("gpu_memory_utilization", "5"),
     ],
 )
 def test_a_value_of_another_kind_is_refused_by_name(name: str, text: str) -> None:

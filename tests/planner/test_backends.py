@@ -3,7 +3,7 @@
 import pytest
 
 from studio.domain.geometry import LayerKind, LayerSet
-from studio.planner.backends import Backend, backend_of
+from studio.planner.backends import Backend, backend_of, drafter_backend
 from studio.planner.demand import demand
 from studio.planner.engine import engine
 from tests.planner.model_samples import ATTENTION, shape
@@ -80,3 +80,34 @@ def test_indexed_attention_has_blocks_of_64() -> None:
 def test_the_largest_block_that_fits(backend: Backend, tokens: int, expected: int) -> None:
     """Never more than asked for, unless nothing is small enough."""
     assert backend.largest_within(tokens) == expected
+
+
+def test_a_drafter_beside_latent_attention_gets_an_ordinary_backend() -> None:
+    """FlashMLA's 64 tokens are no rule for a drafter's own attention."""
+    by = engine("vllm-0.32.0", capability=(9, 0))
+    own = backend_of(LATENT, demand(LATENT, None, {"kv_cache_dtype": "fp8"}, by), by)
+
+    assert own.name == "FLASHMLA"
+    assert drafter_backend("auto", own, by).name == "FLASH_ATTN"
+    plain = backend_of(PLAIN, demand(PLAIN, None, {}, by), by)
+    assert drafter_backend("auto", plain, by) is plain
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "expected", "block"),
+    [
+        ("cpu-vllm-0.26.0", (), "CPU_ATTN", 128),
+        ("cpu-vllm-0.28.0", ("amx_tile",), "CPU_MLA", 16),
+        ("cpu-vllm-0.32.0", (), "CPU_MLA", 16),
+        ("cpu-vllm-0.32.0", ("amx_tile",), "AMX_MLA", 128),
+    ],
+)
+def test_latent_attention_on_the_processor_gets(
+    name: str, flags: tuple[str, ...], expected: str, block: int
+) -> None:
+    """Tiles of AMX read large blocks; without them a block is 16 tokens."""
+    by = engine(name, cpu_flags=flags)
+
+    found = backend_of(LATENT, demand(LATENT, None, {}, by), by)
+
+    assert (found.name, found.preferred()) == (expected, block)

@@ -2,15 +2,18 @@
 
 import dataclasses
 
+import msgspec
+
 from studio.domain.geometry import ModelGeometry
 from studio.domain.units import GIB
 from studio.planner import budget, calibration
 from studio.planner.budget import Surroundings, Tables
 from studio.planner.calibration import Calibration
 from studio.planner.engine import Engine, engine
-from tests.planner.plan_samples import LLAMA, PROCESSOR
+from studio.planner.memory import MemoryTable
+from tests.planner.plan_samples import LLAMA, PROCESSOR, card
 
-TABLES = Tables(processor=PROCESSOR)
+TABLES = Tables(processor=PROCESSOR, memory=MemoryTable(schema_version=1, terms=()))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,3 +98,98 @@ def test_a_model_without_weights_has_no_sum() -> None:
 
     assert found.kv_bytes is None
     assert [item.bytes for item in found.items if item.name == "weights"] == [None]
+
+
+GPU = _Models(engine=engine("vllm-0.32.0"))
+CARD = card(total=24 * GIB, free=24 * GIB)
+
+
+def test_a_card_s_pool_is_its_share_less_what_lies_beside_it() -> None:
+    """Without any other item, only the weights do."""
+    settings = {"gpu_memory_utilization": 0.5}
+
+    found = budget.forecast(GPU, settings, (CARD,), Surroundings(tables=TABLES))
+
+    assert found.kv_bytes == 12 * GIB - 269_000_000
+    assert found.kv_error_bytes
+    assert found.error_bytes == 0
+
+
+def test_the_smallest_card_decides() -> None:
+    """Every rank makes the same pool."""
+    small = card(1, total=12 * GIB, free=12 * GIB)
+    settings = {"gpu_memory_utilization": 0.5}
+
+    found = budget.forecast(GPU, settings, (CARD, small), Surroundings(tables=TABLES))
+
+    assert found.kv_bytes == 6 * GIB - 269_000_000
+
+
+def test_weights_that_are_more_than_the_share_leave_less_than_nothing() -> None:
+    """So that one sees how much has to be given up."""
+    settings = {"gpu_memory_utilization": 0.01}
+
+    found = budget.forecast(GPU, settings, (CARD,), Surroundings(tables=TABLES))
+
+    assert found.kv_bytes is not None
+    assert found.kv_bytes < 0
+
+
+def seen_on_card(settings: dict[str, object], **facts: int) -> Surroundings:
+    """Return what is known after one boot with these settings."""
+    boot = calibration.observed(
+        facts,
+        runtime_id="r1",
+        preset="p",
+        cards=["GPU-0"],
+        settings=settings,
+        is_cold=False,
+        boot_s=30.0,
+        card_bytes=24 * GIB,
+        at="2026-11-29T10:00:00",
+    )
+    return Surroundings(
+        tables=TABLES,
+        runtime_id="r1",
+        preset="p",
+        calibration=calibration.with_boot(Calibration(), boot),
+    )
+
+
+def test_a_boot_of_other_settings_moves_the_forecast() -> None:
+    """Half a GiB less than forecast at 0.5 is half a GiB less at 0.6, too."""
+    was = {"gpu_memory_utilization": 0.5}
+    plain = budget.forecast(GPU, was, (CARD,), Surroundings(tables=TABLES))
+    assert plain.kv_bytes is not None
+    around = seen_on_card(was, kv_bytes=plain.kv_bytes - GIB // 2)
+    settings = {"gpu_memory_utilization": 0.6}
+
+    moved = budget.forecast(GPU, settings, (CARD,), around)
+    unmoved = budget.forecast(GPU, settings, (CARD,), Surroundings(tables=TABLES))
+
+    assert unmoved.kv_bytes is not None
+    assert moved.kv_bytes == unmoved.kv_bytes - GIB // 2
+    assert "moved by what was seen here" in moved.kv_source
+
+
+def test_items_that_were_seen_replace_those_that_were_forecast() -> None:
+    """A pinned engine's rest is then known to one per cent."""
+    settings = {"kv_cache_memory_bytes": GIB}
+    around = seen_on_card(settings, weights_bytes=15 * GIB, kv_bytes=GIB)
+
+    found = budget.forecast(GPU, settings, (CARD,), around)
+
+    weights = [item for item in found.items if item.name == "weights"]
+    assert [item.bytes for item in weights] == [15 * GIB]
+    assert weights[0].source == "as seen here on 2026-11-29"
+
+
+def test_a_model_known_in_part_is_never_exact() -> None:
+    """Its pool has an error bar although its bytes are pinned."""
+    partly = dataclasses.replace(GPU, target=msgspec.structs.replace(LLAMA, is_complete=False))
+
+    found = budget.forecast(
+        partly, {"kv_cache_memory_bytes": GIB}, (CARD,), Surroundings(tables=TABLES)
+    )
+
+    assert found.geometry_error > 0

@@ -237,3 +237,23 @@ def test_mamba_all_is_a_doubt_where_it_exists() -> None:
 
     assert (old.mamba_mode, new.mamba_mode) == ("all", "align")
     assert old.doubts != ()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"decode_context_parallel_size": 2},
+        {"kv_cache_dtype_skip_layers": "0,1"},
+        {"disable_sliding_window": True},
+    ],
+)
+def test_what_is_not_modelled_is_a_doubt(settings: dict[str, object]) -> None:
+    """A figure next to such an argument is a forecast, and says why."""
+    (doubt,) = asked(settings).doubts
+
+    assert next(iter(settings)) in doubt
+
+
+def test_arguments_that_change_nothing_are_no_doubt() -> None:
+    """A preset may spell a default out."""
+    assert asked({"decode_context_parallel_size": 1, "disable_sliding_window": False}).doubts == ()

@@ -51,6 +51,43 @@ def test_a_vision_model_is_its_language_model() -> None:
     assert found.state_dtype == "float32"
 
 
+def test_what_a_nested_file_leaves_out_is_what_its_class_fills_in() -> None:
+    """Gemma 3's published files say neither heads nor head size."""
+    found = geometry(
+        {
+            "architectures": ["Gemma3ForConditionalGeneration"],
+            "model_type": "gemma3",
+            "torch_dtype": "bfloat16",
+            "text_config": {
+                "model_type": "gemma3_text",
+                "hidden_size": 2_560,
+                "num_hidden_layers": 34,
+                "sliding_window": 1_024,
+                "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+            },
+            "vision_config": {"num_hidden_layers": 27},
+        }
+    )
+
+    assert {(layers.kind, layers.count, layers.window) for layers in found.layers} == {
+        (LayerKind.SLIDING, 29, 1_024),
+        (LayerKind.FULL, 5, None),
+    }
+    assert {(layers.kv_heads, layers.head_size) for layers in found.layers} == {(4, 256)}
+    assert found.context_tokens == 131_072
+
+
+@pytest.mark.parametrize(("window", "kind"), [(None, "full"), (4_096, "sliding")])
+def test_a_window_that_is_null_is_none_and_one_that_is_missing_is_the_class_s(
+    window: int | None, kind: str
+) -> None:
+    """Mistral's later files say null."""
+    stated = {**PLAIN, "model_type": "mistral"}
+
+    assert str(geometry({**stated, "sliding_window": window}).layers[0].kind) == kind
+    assert str(geometry(stated).layers[0].kind) == "sliding"
+
+
 def test_an_unknown_type_is_read_by_common_names_and_says_so() -> None:
     """Next month's model has a plan, with its doubt."""
     found = geometry({**PLAIN, "model_type": "llama9", "architectures": ["Llama9ForCausalLM"]})
@@ -65,7 +102,7 @@ def test_an_unknown_type_is_read_by_common_names_and_says_so() -> None:
     [
         ({"max_position_embeddings": 8_192}, 8_192),
         ({"n_positions": 2_048}, 2_048),
-        ({}, None),
+        ({}, 2_048),
         (
             {
                 "max_position_embeddings": 8_192,

@@ -238,3 +238,35 @@ def test_terms_of_one_name_are_one_line_with_all_sources() -> None:
 
     line = found.items[-1]
     assert (line.bytes, line.error_bytes, line.source) == (7, 5, "one; two")
+
+
+def test_experts_take_what_the_rest_leaves_of_the_card() -> None:
+    """DeepSeek-V4.1: 130 GiB of experts for four cards of 32 GB; the others stay in memory."""
+    target = shipped("deepseek-v4.1-flash-iq2xxs")
+    settings: dict[str, object] = {
+        "max_model_len": 16_384,
+        "max_num_seqs": 1,
+        "max_num_batched_tokens": 16_384,
+        "tensor_parallel_size": 4,
+    }
+    by, on = engine("sm70-1cat-1.5.2"), card("v100-32x4-linux")
+
+    found = forecast(target, None, settings, by, card=on, table=memory_table())
+
+    experts = held(found, "experts")
+    assert 10 * GIB < experts < target.weight_bytes["experts"] // 4
+    assert "lie in the machine's memory" in found.items[-1].source
+    assert pool(target, None, settings, by, found.kv_bytes or 0).refusal is None
+
+
+def test_what_lies_on_the_card_before_the_engine_looks_is_no_part_of_its_share() -> None:
+    """The V100 engine puts 0.95 GiB beside its share, and says so in a line of its own."""
+    target = shipped("qwen3.8-27b-quasar-nvfp4")
+    settings: dict[str, object] = {"max_model_len": 4_096, "tensor_parallel_size": 4}
+    by, on = engine("sm70-1cat-1.5.2"), card("v100-16x4-linux")
+
+    found = forecast(target, None, settings, by, card=on, table=memory_table())
+
+    inside = sum(i.bytes or 0 for i in found.items if i.name != "driver-context")
+    assert held(found, "driver-context") > 0
+    assert abs(inside + (found.kv_bytes or 0) - (on.usable_bytes or 0) * 0.92) <= 1

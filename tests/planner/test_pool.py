@@ -263,3 +263,19 @@ def test_all_recorded_pools_take_less_than_a_blink() -> None:
         )
 
     assert time.process_time() - began < 0.05
+
+
+def test_a_history_in_the_machines_memory_leaves_the_card_its_hot_pages() -> None:
+    """Flash-Next with host KV: the card keeps 8,192 tokens a request, and seats bound the rest."""
+    target = geometry(CONFIG_FLASH_NEXT)
+    by = engine("sm70-1cat-1.5.2")
+    settings: dict[str, object] = {"max_num_seqs": 2, "tensor_parallel_size": 2}
+    hosted = {**settings, "kernel_config": '{"qsa_host_kv": true}'}
+
+    on_card = pool(target, None, settings, by, 1 << 32)
+    on_host = pool(target, None, hosted, by, 1 << 32)
+
+    assert on_host.request_bytes < on_card.request_bytes
+    assert on_host.resident_requests == 2.0
+    assert on_host.tokens == 2 * 262_144
+    assert not on_host.is_exact

@@ -209,3 +209,16 @@ def test_the_ladder_of_the_catalogue_can_be_read() -> None:
     for step in ladder.steps:
         assert step.kind is not StepKind.SET or step.value is not None
         assert step.source
+
+
+def test_a_preset_s_own_minimum_is_respected() -> None:
+    """The step's floor may lie below what the preset takes."""
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome | None:
+        length = int(texts.get("max_model_len", "65536"))
+        return None if length < 4096 else pool_of(40_000, texts)
+
+    (one,) = find(pool_of(40_000, {}), evaluate, {}, [CONTEXT])
+
+    assert one.is_enough
+    assert int(one.value) == 39_936

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.domain.geometry import ModelGeometry
-from studio.domain.plans import LedgerPlace
+from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import GIB
 from studio.planner.budget import Budget
 from studio.planner.card_ledger import Ground
@@ -139,3 +139,39 @@ def test_more_bytes_never_make_a_smaller_pool(less: int, more: int) -> None:
     second = work_out(subject(), attempt(PINNED, large * GIB // 8))
 
     assert (first.pool_tokens or 0) <= (second.pool_tokens or 0)
+
+
+def test_a_context_longer_than_the_model_s_own_is_refused() -> None:
+    """What fits the pool may be too long for the model; the engine says so after its imports."""
+    found = work_out(subject(), attempt({**PINNED, "max_model_len": 9000}, GIB))
+
+    assert [one.lack for one in found.certain] == [Lack.CONTEXT]
+    assert "made for 8,192 tokens" in found.certain[0].sentence
+    overridden = {**PINNED, "max_model_len": 9000, "hf_overrides": {"rope_scaling": {}}}
+    assert work_out(subject(), attempt(overridden, GIB)).fits
+
+
+def test_what_is_known_may_already_be_too_much() -> None:
+    """A pool larger than the card does not fit, whatever the weights take."""
+    items = (LedgerItem(name="weights", title="Weights", bytes=None, source="a test"),)
+    budget = Budget(items=items, kv_bytes=99 * GIB, kv_error_bytes=0, error_bytes=0)
+
+    found = work_out(
+        subject("vllm-0.32.0"), Attempt(settings=PINNED, budget=budget, cards=(card(),))
+    )
+
+    assert Lack.CARD in {one.lack for one in found.certain}
+    assert found.headroom_bytes is None
+
+
+def test_the_blocks_of_a_request_are_told_by_kind() -> None:
+    """Attention and recurrent states share one pool; a person sees what each takes."""
+    settings = {"max_model_len": 65_536, "mamba_ssm_cache_dtype": "float16"}
+
+    found = work_out(
+        subject("vllm-0.26.0", HYBRID, ground=Ground(host=host())),
+        attempt(settings, 5_583_457_484),
+    )
+
+    assert {one.kind: one.layers for one in found.parts} == {"full": 16, "linear": 48}
+    assert sum(one.blocks_per_request for one in found.parts) == found.blocks_per_request

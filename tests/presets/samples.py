@@ -1,5 +1,6 @@
 """Presets, runtimes and hosts for the tests of this folder."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def bundled_all() -> list[Preset]:
     return readable
 
 
+@functools.cache
 def recipe_of(name: str) -> RuntimeRecipe:
     """Return a recipe of the catalogue."""
     return _CATALOG.recipe(name)

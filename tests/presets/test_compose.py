@@ -113,6 +113,7 @@ def test_several_runtimes_are_a_knob() -> None:
             "the setting `block`",
             None,
         ),
+        ({"knobs": {"k": knob(within="config")}}, "`knobs.k.within`", None),
         ({"derived": {"d": {"of": ["nothing"]}}}, "`derived.d` names", None),
         ({"environment": {"V": "{moon}"}}, "placeholder {moon}", None),
         ({"rules": [{"name": "q", "why": "", "unset": ["moon"]}]}, "leaves out `moon`", None),

@@ -1,5 +1,6 @@
-"""The shipped presets against what is published: values, flags that exist, figures with a source."""
+"""The shipped presets against what is published: values, flags, figures with a source."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,6 @@ import msgspec
 import pytest
 
 from studio.domain.hardware import GpuLink
-from studio.domain.manifests import RuntimeRecipe
 from studio.domain.rules import Facts, Resolved
 from studio.domain.units import GIB
 from studio.presets import choose
@@ -223,9 +223,7 @@ def test_small_cards_go_in_pairs() -> None:
 def test_v100_without_nvlink_are_warned_of() -> None:
     """All published figures are for cards with full peer access."""
     preset, here = bundled("v100-27b"), host("v100-32x4-linux")
-    links = tuple(
-        GpuLink(first=one.first, second=one.second, nvlinks=0) for one in here.gpu_links
-    )
+    links = tuple(GpuLink(first=one.first, second=one.second, nvlinks=0) for one in here.gpu_links)
     pcie = msgspec.structs.replace(here, gpu_links=links)
     found = choose.fit(preset, recipe_of(preset.runtime), pcie).resolved
     assert found is not None
@@ -258,10 +256,13 @@ def test_the_recommended_preset_is_proposed(host_id: str, expected: str) -> None
 # What engines know
 
 
-def _registered(recipe: RuntimeRecipe) -> set[str]:
+@functools.cache
+def _registered(runtime: str) -> frozenset[str]:
+    """Return the flags of a runtime: those of vLLM 0.32 and what its recipe registers."""
+    recipe = recipe_of(runtime)
     known = set(re.findall(r"--[a-z][a-z0-9-]+", HELP.read_text(encoding="utf-8")))
     own = [name.replace("_", "-") for name in recipe.knobs]
-    return known | {f"--{name}" for name in own} | {f"--no-{name}" for name in own}
+    return frozenset(known | {f"--{one}" for one in own} | {f"--no-{one}" for one in own})
 
 
 def _rendered() -> list[Resolved]:
@@ -302,7 +303,7 @@ def test_no_preset_passes_a_flag_or_a_variable_that_its_runtime_lacks() -> None:
             continue
         recipe = recipe_of(made.runtime)
         flags = {word for word in made.arguments if word.startswith("--")}
-        unknown |= {(made.runtime, one) for one in flags - _registered(recipe)}
+        unknown |= {(made.runtime, one) for one in flags - _registered(made.runtime)}
         variables = {name for name in made.environment if OWN_VARIABLES.match(name)}
         known = {knob.environment for knob in recipe.knobs.values()} | STOCK_VARIABLES
         unknown |= {(made.runtime, one) for one in variables - known - UNDOCUMENTED}

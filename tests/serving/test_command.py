@@ -66,8 +66,6 @@ def preset(**knobs: Knob) -> Preset:
     )
 
 
-
-
 RESOLVED = Resolved(
     preset="test",
     runtime="test-runtime",
