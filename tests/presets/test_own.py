@@ -293,3 +293,21 @@ def test_what_is_no_preset_or_holds_a_key_is_not_taken_over(
 
     assert caught.value.code == code
     assert not list(home.presets.glob("*.toml"))
+
+
+def test_what_a_killed_process_left_is_tidied_up(home: Home) -> None:
+    """Half written files are never read, and do not pile up."""
+    home.own.copy("27b-mtp", CopyRequest(id="mine"))
+    left = [
+        home.presets / ".mine.toml.new",
+        home.presets / "..mine.toml.new.abc",
+        home.presets / "bases" / ".0.json.abc",
+    ]
+    for path in left:
+        path.write_text("half", encoding="utf-8")
+
+    assert home.store.readable()[1] == {}
+    home.own.edit("mine", {"max_num_seqs": "3"})
+
+    assert not [path for path in left if path.exists()]
+    assert home.own.diff("mine", None).is_three_way
