@@ -3,7 +3,7 @@
 They are data beside the code: an interpreter that does not have the Studio's packages runs them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from studio.domain.errors import NotFound
@@ -30,11 +30,12 @@ async def run_tool(
     *,
     timeout_s: float,
     on_line: Callable[[str], None] | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> process.RunResult:
-    """Run a script isolated from the person's Python settings."""
+    """Run a script isolated from the person's Python settings, `variables` in its environment."""
     return await process.run(
         [str(python), "-I", "-X", "utf8", str(script), *arguments],
-        env=process.helper_environment(),
+        env=process.helper_environment(variables),
         timeout_s=timeout_s,
         on_line=on_line,
     )

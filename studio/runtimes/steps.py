@@ -3,10 +3,11 @@
     <runtime>/built.json       what became of each step; a step in it is not run again
     <runtime>/steps/<name>.log what its commands said
 
-Placeholders: `{python}` `{runtime}` `{site}` `{cache}` `{uv}` `{jobs}`; the name of a tool; `{source}`: a copy of the
-step's folder of the series' repository; `{out}`: an empty folder, whose wheels are installed when
-the commands are done. They run with the environment of the recipe's engine, in a HOME of their own.
-A step that cannot be done falls back as the recipe says, and its cost is kept and shown.
+Placeholders: `{python}` `{runtime}` `{site}` `{cache}` `{uv}` `{jobs}`; a tool's name for where it
+was found; `{source}`: a copy of the step's folder of the series' repository; `{out}`: an empty
+folder, whose wheels are installed when the commands are done. They run with the environment of the
+recipe's engine, in a HOME of their own. A step that cannot be done falls back as the recipe says,
+and its cost is kept and shown.
 """
 
 import functools
