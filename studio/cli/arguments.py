@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from studio.cli import words
+from studio.cli import series_words, words
 
 THEMES = ("dark", "light", "system")
 LEVELS = ("debug", "info", "warning", "error")
@@ -55,6 +55,8 @@ class Invocation:
     commit: str | None = None
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
+    with_steps: tuple[str, ...] = ()
+    without_steps: tuple[str, ...] = ()
     forget: bool = False
     full: bool = False
     forward: bool = False
@@ -80,7 +82,8 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
-    given["confirm"] = tuple(given.get("confirm") or ())
+    for name in ("confirm", "with_steps", "without_steps"):
+        given[name] = tuple(given.get(name) or ())
     given["detach"] = bool(given.get("detach") or (found.command == "up" and given.get("json")))
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
@@ -401,6 +404,13 @@ def _add_pin(options: "argparse._ArgumentGroup") -> None:
         help=words.HELP_PIN_HASH,
     )
     options.add_argument("--confirm", metavar="MARK", action="append", help=words.HELP_PIN_CONFIRM)
+    for option, text in (
+        ("--with", series_words.HELP_PIN_WITH),
+        ("--without", series_words.HELP_PIN_WITHOUT),
+    ):
+        options.add_argument(
+            option, dest=f"{option[2:]}_steps", metavar="STEP", action="append", help=text
+        )
     options.add_argument("--forget", action="store_true", help=words.HELP_PIN_FORGET)
 
 

@@ -29,6 +29,7 @@ from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.runtimes import (
     CollectRequest,
+    FetchedSeries,
     InstallRequest,
     PinRequest,
     RollbackRequest,
@@ -111,6 +112,11 @@ class ControlClient:
         """Supply what a runtime's recipe leaves open."""
         path = f"/runtimes/{_part(name)}/pin"
         return await self._call("POST", path, RuntimeDetail, body=request)
+
+    async def fetch_series(self, name: str) -> FetchedSeries:
+        """Fetch and check the patch series that a runtime takes from other projects."""
+        path = f"/runtimes/{_part(name)}/series"
+        return await self._call("POST", path, FetchedSeries, patient=True)
 
     async def install_runtime(self, name: str, request: InstallRequest) -> RuntimeDetail:
         """Install a runtime; returns when it is usable."""

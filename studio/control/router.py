@@ -57,6 +57,7 @@ class Router:
             ("GET", re.compile(r"/runtimes/([^/]{1,256})"), self._runtime),
             ("POST", re.compile(r"/runtimes/gc"), self._collect),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/series"), self._fetch_series),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/install"), self._install_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/verify"), self._verify_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/repair"), self._repair_runtime),
@@ -127,6 +128,9 @@ class Router:
 
     async def _pin_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.pin(unquote(parts[0]), _read(body, PinRequest))
+
+    async def _fetch_series(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.series(unquote(parts[0]))
 
     async def _install_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.install(unquote(parts[0]), _read(body, InstallRequest))

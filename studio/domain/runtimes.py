@@ -228,6 +228,34 @@ class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
 
 
+class SeriesSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a repository's commit was had from, and where it is kept."""
+
+    repository: str
+    commit: str
+    words: str
+    """In words: with git, over HTTP, from which file, whether the repository has moved."""
+    file: str
+    bytes: int
+
+
+class SeriesSet(msgspec.Struct, frozen=True, kw_only=True):
+    """One upstream series with its patches in the order of application."""
+
+    title: str
+    repository: str
+    commit: str
+    patches: tuple[str, ...]
+
+
+class FetchedSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir runtime series` prints."""
+
+    runtime: str
+    sets: tuple[SeriesSet, ...] = ()
+    sources: tuple[SeriesSource, ...] = ()
+
+
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a person supplies with `weir runtime pin`."""
 

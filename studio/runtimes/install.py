@@ -94,9 +94,10 @@ async def install(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Instal
             pin.require_installable(recipe)
             _require_platform(recipe)
             found = await _install_locked(recipe, paths, meter)
-            meter.finish(found.interpreter)
+            meter.finish(steps.said(found.interpreter, folders.folder_of(paths, found)))
         else:
-            meter.finish(found.interpreter, skipped=True)
+            said = steps.said(found.interpreter, folders.folder_of(paths, found))
+            meter.finish(said, skipped=True)
     except StudioError as error:
         meter.fail(error.message)
         raise

@@ -92,6 +92,11 @@ def badges(folder: Path) -> tuple[str, ...]:
     )
 
 
+def said(words: str, folder: Path) -> str:
+    """Return `words` of a runtime, and after them what it does without."""
+    return "; without ".join([words, *badges(folder)])
+
+
 def forget(folder: Path) -> None:
     """Forget what was built: the folder is laid anew."""
     (folder / BUILT_FILE).unlink(missing_ok=True)

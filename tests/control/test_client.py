@@ -109,6 +109,7 @@ async def test_every_call_goes_where_the_document_says() -> None:
             "",
         ),
         (lambda c: c.verify_runtime("x", VerifyRequest()), "POST", "/runtimes/x/verify", ""),
+        (lambda c: c.fetch_series("x"), "POST", "/runtimes/x/series", ""),
         (lambda c: c.repair_runtime("x"), "POST", "/runtimes/x/repair", ""),
         (lambda c: c.runtime_versions("x"), "GET", "/runtimes/x/versions", ""),
         (lambda c: c.roll_back("x", RollbackRequest()), "POST", "/runtimes/x/rollback", ""),
