@@ -1,6 +1,6 @@
 """The workshop of one build step: its folders, its environment, and the way back when it fails.
 
-    <runtime>/steps/work/    source/ · out/ · home/ · tmp/ · saved/ (what it may replace)
+    <runtime>/steps/workshop/    source/ · out/ · home/ · tmp/ · saved/ (what it may replace)
 
 What a step replaces among the packages lies in `saved` until it is done, so that a step that failed
 or was killed leaves the packages as they were.
@@ -50,7 +50,7 @@ class Workshop:
         self._python = python
         self._site = site_packages(python)
         self._environ = environ
-        self.work = folder / FOLDER / "work"
+        self.work = folder / FOLDER / "workshop"
 
     def prepare(self, step: BuildStep) -> None:
         """Make the folders of a step, with what it builds and a copy of what it may replace.

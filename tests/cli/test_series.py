@@ -71,7 +71,7 @@ def test_a_series_that_is_another_one_is_refused_in_words(
 
     assert ran.returncode == 4
     assert "number 1 is larger.patch, expected big.patch" in ran.stderr
-    assert json.loads(document.stdout)["error"]["code"] == "series-unexpected"
+    assert json.loads(document.stdout)["code"] == "series-unexpected"
 
 
 def test_steps_are_asked_for_and_left_out_with_a_pin(stand_in: StandIn) -> None:

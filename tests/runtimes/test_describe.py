@@ -163,7 +163,11 @@ def test_everything_that_a_recipe_says_is_shown(shipped: Paths) -> None:
     assert "kvarn_pool_mem_frac" in found.knobs
     assert found.notes
     assert found.interpreter.startswith("CPython 3.12.15")
-    assert {one.name for one in found.open} == {"series-order", "never-booted"}
+    assert {one.name for one in found.open} == {
+        "series-order",
+        "build-scripts",
+        "never-booted",
+    }
 
 
 def test_what_was_agreed_to_is_said(shipped: Paths) -> None:

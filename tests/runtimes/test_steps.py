@@ -133,7 +133,7 @@ def test_an_extension_is_compiled_into_the_runtime(stand_in: StandIn, repository
     log = (inside(stand_in, record) / built.log).read_text()
     assert log.startswith("$ ")
     assert log.endswith("42\n")
-    assert not (inside(stand_in, record) / "steps" / "work").exists()
+    assert not (inside(stand_in, record) / "steps" / "workshop").exists()
     verdict = asyncio.run(verify(stand_in.paths, record, full=True, report=stand_in.reports.append))
     assert verdict.is_whole
     assert run(stand_in) == record
