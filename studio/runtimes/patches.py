@@ -154,6 +154,18 @@ def apply_patches(
     return tuple(path for path in named if path.is_file())
 
 
+def recorded_files(folder: Path) -> frozenset[str] | None:
+    """Return every file that a runtime's patches have changed, relative to site-packages.
+
+    None when nobody can tell: then the recipe has to be asked, which may not be the same any more.
+    """
+    try:
+        report = read_json(folder / REPORT_FILE, Report)
+    except Damaged:
+        return None
+    return None if report is None else frozenset(n for one in report.sets for n in one.files)
+
+
 def left_out(folder: Path) -> tuple[str, ...]:
     """Return in words which sets of a runtime did not fit, and what it costs."""
     try:

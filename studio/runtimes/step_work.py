@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.runtimes import BuildStep
@@ -62,6 +62,7 @@ class Workshop:
             (self.work / name).mkdir(parents=True)
         if step.upstream is not None:
             self._lay_source(step.upstream)
+        _require_inside(step.protects)
         partial = self.work / f"{_SAVED}.partial"
         partial.mkdir()
         for pattern in step.protects:
@@ -172,6 +173,14 @@ class Workshop:
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda found: places.get(found[1], found[0]), text)
+
+
+def _require_inside(patterns: tuple[str, ...]) -> None:
+    """Refuse a pattern that means more than packages: what it names is removed one day."""
+    for pattern in patterns:
+        parts = PurePosixPath(pattern).parts
+        if not parts or parts[0] == "/" or ".." in parts or "**" in parts or parts[0] == "*":
+            raise StepFailed(f"its recipe may not protect `{pattern}`")
 
 
 def _copy(source: Path, target: Path) -> None:

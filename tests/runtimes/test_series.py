@@ -173,6 +173,21 @@ def test_a_repaired_runtime_gets_its_series_again(stand_in: StandIn, repository:
     assert victim.read_bytes() == b"X = 300\n"
 
 
+def test_a_repair_of_other_files_needs_no_series(stand_in: StandIn, repository: Path) -> None:
+    """Neither does it matter then that the repository is gone."""
+    pinned(stand_in, repository)
+    record = run(stand_in)
+    shutil.rmtree(stand_in.paths.home / "series")
+    shutil.rmtree(repository)
+    victim = site_of(stand_in, record).parent / "weirother" / "data.bin"
+    before = victim.read_bytes()
+    victim.unlink()
+
+    asyncio.run(repair(stand_in.recipe, stand_in.paths, stand_in.reports.append))
+
+    assert victim.read_bytes() == before
+
+
 def test_a_second_runtime_of_the_commit_needs_no_network(
     stand_in: StandIn, repository: Path
 ) -> None:

@@ -108,6 +108,13 @@ def test_source_without_a_series_is_a_failure(workshop: Workshop) -> None:
         workshop.prepare(BuildStep(name="x", title="X", upstream="csrc"))
 
 
+@pytest.mark.parametrize("pattern", ["../*", "/etc/*", "*", "**/x", "mine/../../x", ""])
+def test_what_lies_elsewhere_is_never_protected(workshop: Workshop, pattern: str) -> None:
+    """What is protected is removed when it is put back."""
+    with pytest.raises(StepFailed, match="may not protect"):
+        workshop.prepare(BuildStep(name="x", title="X", protects=(pattern,)))
+
+
 def test_the_environment_is_of_the_runtime(workshop: Workshop, stand_in: StandIn) -> None:
     """Its own folders for everything that a build writes, its own programs first."""
     workshop.prepare(STEP)

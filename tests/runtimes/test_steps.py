@@ -178,6 +178,9 @@ def test_a_missing_tool_falls_back_with_its_cost(stand_in: StandIn) -> None:
         stand_in.recipe, None, stand_in.paths, probe.snapshot(stand_in.paths.home)
     )
     assert shown.built == (built,)
+    assert (stand_in.reports[-1].note or "").endswith(
+        "without Step magic: the released one (7 tok/s)"
+    )
 
 
 def test_a_missing_tool_without_a_fallback_stops(stand_in: StandIn) -> None:

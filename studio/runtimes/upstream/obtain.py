@@ -4,8 +4,11 @@ What is kept, what a person put into the folder, the git program, a small client
 only what a recipe needs, as git objects in one file: whole or absent, and equal on every machine.
 """
 
+import contextlib
 import functools
 import os
+import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,6 +29,8 @@ from studio.runtimes.upstream.objects import (
     root_tree,
 )
 from studio.runtimes.upstream.pack import bundle_bytes, read_bundle, read_pack
+
+_STALE_S = 3600.0
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +76,7 @@ async def ensure(one: Wanted, target: Path, meter: Meter | None) -> Source:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise from_os_error(error, target) from error
+    await in_thread(functools.partial(_sweep, target.parent))
     objects, words = await _find(one, target.parent)
     snapshot = _snapshot(one, objects)
     assert snapshot is not None
@@ -109,6 +115,14 @@ async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
         return await _over_http(one)
     except (NetworkFailure, NotFound) as error:
         raise _unavailable(one, folder, error, tried) from error
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a fetch that was killed has left; a younger one may still be at work."""
+    for path in folder.glob(".*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.lstat().st_mtime > _STALE_S:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _places(folder: Path) -> list[Path]:

@@ -1,9 +1,11 @@
 """A commit from whichever place can prove it, kept as one file that is whole or absent."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -266,6 +268,20 @@ def test_a_damaged_kept_file_is_fetched_anew(repository: Path, folder: Path) -> 
 
         assert have(one, folder).words == "fetched with git"
         assert kept.read_bytes() == whole
+
+
+def test_what_a_killed_fetch_left_is_swept(repository: Path, folder: Path) -> None:
+    """Only when it is old: another runtime may be fetching right now."""
+    (folder / ".git-old").mkdir(parents=True)
+    (folder / ".git-old" / "HEAD").write_text("x")
+    (folder / ".git-new").mkdir()
+    long_ago = time.time() - 7200
+    os.utime(folder / ".git-old", (long_ago, long_ago))
+
+    have(wanted(str(repository), head(repository)), folder)
+
+    assert not (folder / ".git-old").exists()
+    assert (folder / ".git-new").exists()
 
 
 def test_a_recipe_that_needs_more_fetches_more(repository: Path, folder: Path) -> None:
