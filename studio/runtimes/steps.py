@@ -126,8 +126,7 @@ class _Runner:
     async def run(self, step: BuildStep, host: HostSnapshot) -> BuiltStep:
         """Do one step, or say why it is not done."""
         self._meter.begin(f"Building: {step.title}")
-        here = _is_for(step, host)
-        if not here:
+        if not _is_for(step, host):
             cards = ", ".join(step.compute_capabilities)
             reason = f"It is for cards of compute capability {cards}."
             return _record(step, StepState.NOT_NEEDED, reason=reason)
@@ -136,6 +135,11 @@ class _Runner:
         where = toolchain.Where(python=self._python, site=site, environ=self._environ)
         found = await toolchain.look(tools, where)
         problems = [f"{one.name}: {one.problem}" for one in found.values() if one.problem]
+        problems += [
+            f"{name}: the recipe does not say what that is"
+            for name in step.tools
+            if name not in found
+        ]
         if problems:
             return self._without_tools(step, found, problems)
         if step.at_start:

@@ -73,16 +73,21 @@ async def ensure(one: Wanted, target: Path, meter: Meter | None) -> Source:
     if meter is not None:
         meter.begin(f"Fetching the patches of {one.repository}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        words = await _bring(one, target)
     except OSError as error:
         raise from_os_error(error, target) from error
-    await in_thread(functools.partial(_sweep, target.parent))
+    return _source(one, words, target)
+
+
+async def _bring(one: Wanted, target: Path) -> str:
+    """Find what is wanted and keep it; return in words where it was."""
+    await in_thread(functools.partial(_make_room, target.parent))
     objects, words = await _find(one, target.parent)
     snapshot = _snapshot(one, objects)
     assert snapshot is not None
     data = bundle_bytes(one.commit, _needed(snapshot, one.paths).values())
     await in_thread(functools.partial(write_atomic, target, data))
-    return _source(one, words, target)
+    return words
 
 
 def _source(one: Wanted, words: str, target: Path) -> Source:
@@ -117,8 +122,9 @@ async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
         raise _unavailable(one, folder, error, tried) from error
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a fetch that was killed has left; a younger one may still be at work."""
+def _make_room(folder: Path) -> None:
+    """Make the folder, without what a fetch that was killed has left; a younger one may go on."""
+    folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob(".*"):
         with contextlib.suppress(OSError):
             if time.time() - path.lstat().st_mtime > _STALE_S:
