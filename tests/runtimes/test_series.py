@@ -248,6 +248,7 @@ def test_a_person_may_agree_to_the_list_as_it_is(stand_in: StandIn, repository: 
     """Where the recipe's own list was never seen at the commit, it is the recipe that may err."""
     change_repository(repository, "patches/series", b"big.patch\nlarger.patch\nlast.patch\n")
     change_repository(repository, "patches/last.patch", change(5, "5", "50"))
+    change_repository(repository, "kvarn/kvarn-0.9.patch", change(6, "x", "of another version"))
     pinned(stand_in, repository)
     mark = '[[unverified]]\nname = "series-order"\nwhat = "Unseen."\nblocks = false\n'
     stand_in.edit("[serve]", f"{mark}[serve]")
@@ -260,6 +261,7 @@ def test_a_person_may_agree_to_the_list_as_it_is(stand_in: StandIn, repository: 
 
     assert f"--confirm {pin.ORDER_MARK}" in (error.hint or "")
     assert (site_of(stand_in, record) / "part5.py").read_bytes() == b"X = 50\n"
+    assert (site_of(stand_in, record) / "part6.py").read_bytes() == b"X = 6\n"
     assert record.patch_digest != before
 
 
