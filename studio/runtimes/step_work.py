@@ -68,6 +68,7 @@ class Workshop:
         for pattern in step.protects:
             for path in self._site.glob(pattern):
                 _copy(path, partial / path.relative_to(self._site))
+                _make_own(path)
         # What may be replaced is remembered by pattern too: new names have to go again.
         write_atomic(partial / _PATTERNS, "\n".join(step.protects).encode())
         partial.rename(self.work / _SAVED)
@@ -181,6 +182,20 @@ def _require_inside(patterns: tuple[str, ...]) -> None:
         parts = PurePosixPath(pattern).parts
         if not parts or parts[0] == "/" or ".." in parts or "**" in parts or parts[0] == "*":
             raise StepFailed(f"its recipe may not protect `{pattern}`")
+
+
+def _make_own(path: Path) -> None:
+    """Give files that are links into a cache or another runtime bytes of their own.
+
+    A script that copies over a file writes into it, and would change every other one.
+    """
+    for left in (path.with_name(f".{path.name}.own"), *path.rglob(".*.own")):
+        left.unlink(missing_ok=True)  # of a run that was killed
+    for file in (path, *path.rglob("*")):
+        if file.is_file() and not file.is_symlink() and file.stat().st_nlink > 1:
+            own = file.with_name(f".{file.name}.own")
+            shutil.copy2(file, own)
+            own.replace(file)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -115,6 +115,21 @@ def test_what_lies_elsewhere_is_never_protected(workshop: Workshop, pattern: str
         workshop.prepare(BuildStep(name="x", title="X", protects=(pattern,)))
 
 
+def test_what_is_written_into_does_not_reach_the_cache(workshop: Workshop, tmp_path: Path) -> None:
+    """Package files are links; `cp` over one of them would change the store and other runtimes."""
+    file = site_of(workshop) / "mine" / "__init__.py"
+    os.link(file, tmp_path / "cached")
+    before = file.stat().st_mtime_ns
+    workshop.prepare(STEP)
+
+    assert file.stat().st_mtime_ns == before
+    with file.open("w") as opened:
+        opened.write("written in place")
+
+    assert (tmp_path / "cached").read_text() == "old"
+    assert [path.name for path in file.parent.iterdir() if path.name.startswith(".")] == []
+
+
 def test_the_environment_is_of_the_runtime(workshop: Workshop, stand_in: StandIn) -> None:
     """Its own folders for everything that a build writes, its own programs first."""
     workshop.prepare(STEP)
