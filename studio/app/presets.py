@@ -19,7 +19,7 @@ from studio.domain.presets import (
     ArgvResult,
     CopyRequest,
     EditRequest,
-    ImportRequest,
+    ImportPresetRequest,
     PresetDetail,
     PresetDiff,
     PresetText,
@@ -157,7 +157,7 @@ class Presets:
         await asyncio.to_thread(self._own.copy, preset_id, request)
         return await self.text(request.id)
 
-    async def take(self, request: ImportRequest) -> PresetText:
+    async def take(self, request: ImportPresetRequest) -> PresetText:
         """Take over a preset that somebody else wrote. Raises: as `OwnPresets.take`."""
         made = await asyncio.to_thread(self._own.take, request)
         return await self.text(made.id)

@@ -15,6 +15,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.runtimes import (
+    FetchedSeries,
     InstallRequest,
     PinRequest,
     RollbackRequest,
@@ -23,7 +24,7 @@ from studio.domain.runtimes import (
 )
 from studio.host.meter import Report
 from studio.host.paths import Paths
-from studio.runtimes import describe, install, pin, repair, verdict, verify, versions
+from studio.runtimes import describe, install, pin, repair, series, verdict, verify, versions
 from studio.runtimes import folder as folders
 from studio.runtimes.catalog import Catalog
 
@@ -78,6 +79,13 @@ class Runtimes:
 
     def _pin(self, name: str, request: PinRequest) -> None:
         pin.record(self._paths, self._catalog.published(name), request)
+
+    async def series(self, name: str) -> FetchedSeries:
+        """Fetch, check and return the patch series that a runtime takes from other projects.
+
+        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.series.fetched` raises.
+        """
+        return await series.fetched(self._catalog.recipe(name), self._paths, None)
 
     async def install(self, name: str, request: InstallRequest) -> RuntimeDetail:
         """Install a runtime; one that is installed stays as it is, whatever its recipe says by now.

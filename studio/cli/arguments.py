@@ -16,6 +16,7 @@ from studio.cli import (
     plan_words,
     preset_arguments,
     preset_words,
+    series_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -76,6 +77,8 @@ class Invocation:
     commit: str | None = None
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
+    with_steps: tuple[str, ...] = ()
+    without_steps: tuple[str, ...] = ()
     forget: bool = False
     dropped: tuple[str, ...] = ()
     assigned: tuple[tuple[str, str], ...] = ()
@@ -119,9 +122,8 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
-    given["confirm"] = tuple(given.get("confirm") or ())
-    given["dropped"] = tuple(given.get("dropped") or ())
-    given["assigned"] = tuple(given.get("assigned") or ())
+    for name in ("confirm", "with_steps", "without_steps", "dropped", "assigned"):
+        given[name] = tuple(given.get(name) or ())
     given["detach"] = bool(given.get("detach") or (found.command == "up" and given.get("json")))
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
@@ -502,6 +504,13 @@ def _add_pin(options: "argparse._ArgumentGroup") -> None:
         help=words.HELP_PIN_HASH,
     )
     options.add_argument("--confirm", metavar="MARK", action="append", help=words.HELP_PIN_CONFIRM)
+    for option, text in (
+        ("--with", series_words.HELP_PIN_WITH),
+        ("--without", series_words.HELP_PIN_WITHOUT),
+    ):
+        options.add_argument(
+            option, dest=f"{option[2:]}_steps", metavar="STEP", action="append", help=text
+        )
     options.add_argument("--forget", action="store_true", help=words.HELP_PIN_FORGET)
 
 

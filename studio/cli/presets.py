@@ -18,7 +18,7 @@ from studio.domain.presets import (
     CommandFormat,
     CopyRequest,
     EditRequest,
-    ImportRequest,
+    ImportPresetRequest,
     PresetText,
 )
 
@@ -77,7 +77,7 @@ async def copy_preset(call: Invocation, connector: "Connector", console: Console
 
 async def import_preset(call: Invocation, connector: "Connector", console: Console) -> int:
     """Take over a preset from a file."""
-    request = ImportRequest(text=_content(call.name), id=call.other)
+    request = ImportPresetRequest(text=_content(call.name), id=call.other)
     async with _client(connector) as client:
         made = await client.import_preset(request)
     _answer(call, console, made, preset_words.IMPORTED.format(id=made.id, path=made.path))

@@ -15,6 +15,7 @@ from studio.cli.arguments import Invocation
 from studio.cli.bundle import BUNDLE_COMMANDS
 from studio.cli.console import Console
 from studio.cli.reach import Command, running_or_offline
+from studio.cli.series import fetch_series
 from studio.cli.watch import watched
 from studio.domain.integrity import Repaired
 from studio.domain.runtimes import (
@@ -70,7 +71,11 @@ async def show_runtime(call: Invocation, connector: "Connector", console: Consol
 async def pin_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Supply what a recipe leaves open, and say what still is."""
     request = PinRequest(
-        commit=call.commit, hashes=call.hashes, confirm=call.confirm, forget=call.forget
+        commit=call.commit,
+        hashes=call.hashes,
+        confirm=call.confirm,
+        steps={**dict.fromkeys(call.with_steps, True), **dict.fromkeys(call.without_steps, False)},
+        forget=call.forget,
     )
     async with reached(connector) as client:
         found = await client.pin_runtime(call.name, request)
@@ -146,6 +151,7 @@ def answer(call: Invocation, console: Console, document: msgspec.Struct, text: s
 RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime list": list_runtimes,
     "runtime show": show_runtime,
+    "runtime series": fetch_series,
     "runtime pin": pin_runtime,
     "runtime install": install_runtime,
     "runtime verify": verify_runtime,

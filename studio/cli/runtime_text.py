@@ -11,6 +11,7 @@ from studio.cli.render import (
     padded,
     table,
 )
+from studio.cli.series_text import built_text
 from studio.domain.control import RuntimeVersions
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.runtimes import (
@@ -107,6 +108,8 @@ def detail_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
         ("Patches", (_patches(one) for one in found.patches)),
         ("Tools", (_tool(one) for one in found.tools)),
         ("Build steps", (_step(one) for one in found.steps)),
+        ("Built on this machine", (built_text(one) for one in found.built)),
+        ("Left out, for it does not fit", found.left_out),
         ("Not verified", (f"{one.name}: {one.what}" for one in found.open)),
         ("Agreed to by you", found.agreed),
         ("Known failures", (f"{one.title}. {one.text}" for one in found.notes)),

@@ -47,6 +47,7 @@ KEY_COMMANDS: dict[str, str] = {
 RUNTIME_COMMANDS: dict[str, str] = {
     "list": "List every runtime, its state, and whether it works on this machine.",
     "show": "Show all about one runtime: needs, patches, what is open, how it fails.",
+    "series": "Fetch the patch series of another project, check it, and list it.",
     "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
     "install": "Install a runtime beside whatever is there.",
     "updates": "List what could take the place of installed runtimes, with sizes and changes.",

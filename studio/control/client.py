@@ -45,13 +45,14 @@ from studio.domain.presets import (
     ArgvResult,
     CopyRequest,
     EditRequest,
-    ImportRequest,
+    ImportPresetRequest,
     PresetDetail,
     PresetDiff,
     PresetText,
 )
 from studio.domain.runtimes import (
     CollectRequest,
+    FetchedSeries,
     InstallRequest,
     PinRequest,
     RollbackRequest,
@@ -143,7 +144,7 @@ class ControlClient:
         path = f"/presets/{_part(preset_id)}/copy"
         return await self._call("POST", path, PresetText, body=request)
 
-    async def import_preset(self, request: ImportRequest) -> PresetText:
+    async def import_preset(self, request: ImportPresetRequest) -> PresetText:
         """Take over a preset that somebody else wrote."""
         return await self._call("POST", "/presets", PresetText, body=request)
 
@@ -176,6 +177,11 @@ class ControlClient:
         """Supply what a runtime's recipe leaves open."""
         path = f"/runtimes/{_part(name)}/pin"
         return await self._call("POST", path, RuntimeDetail, body=request)
+
+    async def fetch_series(self, name: str) -> FetchedSeries:
+        """Fetch and check the patch series that a runtime takes from other projects."""
+        path = f"/runtimes/{_part(name)}/series"
+        return await self._call("POST", path, FetchedSeries, patient=True)
 
     async def install_runtime(self, name: str, request: InstallRequest) -> RuntimeDetail:
         """Install a runtime; returns when it is usable."""
@@ -233,6 +239,7 @@ class ControlClient:
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""
         return await self._call("POST", "/network", NetworkReport, body=request)
+
     async def export_runtime(self, name: str, request: ExportRequest) -> Exported:
         """Write an installed runtime into one signed file, on the service's machine."""
         path = f"/runtimes/{_part(name)}/export"

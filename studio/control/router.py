@@ -23,7 +23,7 @@ from studio.domain.errors import (
 )
 from studio.domain.network import NetworkChange
 from studio.domain.plans import MakeRequest, PlanRequest
-from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportRequest
+from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportPresetRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -76,6 +76,7 @@ class Router:
             ("POST", re.compile(r"/signers"), self._trust_signer),
             ("POST", re.compile(r"/signers/([^/]{1,1024})/forget"), self._forget_signer),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/pin"), self._pin_runtime),
+            ("POST", re.compile(r"/runtimes/([^/]{1,256})/series"), self._fetch_series),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/install"), self._install_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/update"), self._update_runtime),
             ("POST", re.compile(r"/runtimes/([^/]{1,256})/verify"), self._verify_runtime),
@@ -154,7 +155,7 @@ class Router:
         return await self._studio.presets.diff(unquote(parts[0]), _word(query, "other"))
 
     async def _import_preset(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.presets.take(_read(body, ImportRequest))
+        return await self._studio.presets.take(_read(body, ImportPresetRequest))
 
     async def _copy_preset(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.presets.copy(unquote(parts[0]), _read(body, CopyRequest))
@@ -179,6 +180,9 @@ class Router:
 
     async def _pin_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.pin(unquote(parts[0]), _read(body, PinRequest))
+
+    async def _fetch_series(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.runtimes.series(unquote(parts[0]))
 
     async def _install_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.runtimes.install(unquote(parts[0]), _read(body, InstallRequest))
@@ -220,6 +224,7 @@ class Router:
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))
+
     async def _export_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.bundles.export(unquote(parts[0]), _read(body, ExportRequest))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from studio.doctor.verdicts import good, listed, look, names, stops, unknown, version, wanted
+from studio.doctor.verdicts import good, listed, look, names, stops, unknown, wanted
 from studio.domain.doctor import Area, Check
 from studio.domain.hardware import HostSnapshot, Program, Toolchain
 from studio.domain.manifests import RuntimeRecipe
@@ -51,7 +51,7 @@ def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain) -> Che
         return good(code, _AREA, title, text)
     said = "None is on the PATH"
     if found is not None:
-        said = f"{found.path} is {found.version}, and {_range(tool)} is needed"
+        said = f"{found.path} is {found.version}, and {tool.wanted} is needed"
     if tool.is_bundled:
         return _bundled(tool, found, chain, (code, title, said, users))
     if tool.without is not None:
@@ -86,19 +86,7 @@ def _found(tool: Tool, chain: Toolchain) -> Program | None:
 
 
 def _fits(found: Program, tool: Tool) -> bool:
-    if found.version is None:
-        return True
-    number = version(found.version)
-    is_old = tool.min_version is not None and number < version(tool.min_version)
-    is_new = tool.below_version is not None and number >= version(tool.below_version)
-    return not (is_old or is_new)
-
-
-def _range(tool: Tool) -> str:
-    low, below = tool.min_version, tool.below_version
-    if low and below:
-        return f"{low} or newer, but older than {below},"
-    return f"{low} or newer" if low else f"older than {below}"
+    return found.version is None or tool.accepts(found.version)
 
 
 def _install(tool: Tool) -> str:

@@ -402,8 +402,12 @@ class Probe(Document, frozen=True, kw_only=True):
     """Whether torch must see a card."""
     flags: tuple[str, ...] = ()
     """What the engine's own help must know."""
+    help: tuple[str, ...] = ()
+    """The module that prints the help, and what it is told; needed with `flags`."""
     variables: tuple[str, ...] = ()
     """Environment knobs that the engine must have registered."""
+    registry: str | None = None
+    """Where it registers them, as `module:mapping`; needed with `variables`."""
 
 
 class Canary(Document, frozen=True, kw_only=True):

@@ -83,7 +83,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The whole file instead."""
 
 
-class ImportRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ImportPresetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Take over a preset that somebody else wrote."""
 
     text: str

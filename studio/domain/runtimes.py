@@ -47,9 +47,38 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The packages bring one; it is used where the machine's does not fit."""
     without: str | None = None
     """What is done or lost when the machine has none; None: nothing works without it."""
-    accepts: tuple[str, ...] = ()
-    """Beginnings of versions that will do (`13.0`); empty: any."""
     purpose: str
+
+    @property
+    def needs_version(self) -> bool:
+        """Return whether not every version will do."""
+        return self.min_version is not None or self.below_version is not None
+
+    def accepts(self, version: str) -> bool:
+        """Tell whether a version of it, as the program says it, will do."""
+        found = numbers(version)
+        is_old = self.min_version is not None and found < numbers(self.min_version)
+        is_new = self.below_version is not None and found >= numbers(self.below_version)
+        return not (is_old or is_new)
+
+    @property
+    def wanted(self) -> str:
+        """Return which versions will do, in words."""
+        low, below = self.min_version, self.below_version
+        if low and below:
+            return f"{low} or newer, but older than {below}"
+        return f"{low} or newer" if low else f"older than {below}" if below else "any version"
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, for comparing; what is no number ends them."""
+    found = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        found.append(int(digits))
+    return tuple(found)
 
 
 class BuildStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -235,6 +264,34 @@ class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
     knobs: tuple[str, ...] = ()
     """Names of the knobs that this engine has beside those of the stock one."""
     notes: tuple[Note, ...] = ()
+
+
+class SeriesSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a repository's commit was had from, and where it is kept."""
+
+    repository: str
+    commit: str
+    words: str
+    """In words: with git, over HTTP, from which file, whether the repository has moved."""
+    file: str
+    bytes: int
+
+
+class SeriesSet(msgspec.Struct, frozen=True, kw_only=True):
+    """One upstream series with its patches in the order of application."""
+
+    title: str
+    repository: str
+    commit: str
+    patches: tuple[str, ...]
+
+
+class FetchedSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """What `weir runtime series` prints."""
+
+    runtime: str
+    sets: tuple[SeriesSet, ...] = ()
+    sources: tuple[SeriesSource, ...] = ()
 
 
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

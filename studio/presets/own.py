@@ -14,7 +14,7 @@ import msgspec
 from studio import __version__
 from studio.domain.errors import BadInput, Busy, StudioError
 from studio.domain.manifests import Preset
-from studio.domain.presets import CopyRequest, ImportRequest, PresetDiff, PresetText
+from studio.domain.presets import CopyRequest, ImportPresetRequest, PresetDiff, PresetText
 from studio.domain.rules import Value
 from studio.host.documents import read_json
 from studio.host.files import exclusive, from_os_error, sha256_bytes, write_atomic
@@ -44,7 +44,7 @@ class OwnPresets:
             self._make(source_id, request.id, request.title)
         return self._store.get(request.id)
 
-    def take(self, request: ImportRequest) -> Preset:
+    def take(self, request: ImportPresetRequest) -> Preset:
         """Return a preset that somebody else wrote, now the person's own.
 
         Raises: BadInput (`preset-id`, `preset-exists`, `preset-secret`, `document-invalid`, …),

@@ -13,7 +13,7 @@ from studio.domain.runtimes import (
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.runtimes import folder as folders
-from studio.runtimes import history, patches, pin, verdict
+from studio.runtimes import history, patches, pin, steps, verdict
 from studio.runtimes.store import Store
 
 _CHANGED = (
@@ -82,6 +82,8 @@ def detail(
         patches=tuple(_series(recipe, one) for one in recipe.patches),
         tools=recipe.tools,
         steps=recipe.steps,
+        built=steps.read(folders.folder_of(paths, found)) if found is not None else (),
+        left_out=patches.left_out(folders.folder_of(paths, found)) if found is not None else (),
         open=recipe.unverified,
         agreed=supplied.confirmed if supplied is not None else (),
         knobs=tuple(recipe.knobs),

@@ -28,7 +28,17 @@ from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.host.threads import in_thread
-from studio.runtimes import canary, history, libraries, patches, pin, series, sizes, steps
+from studio.runtimes import (
+    canary,
+    history,
+    libraries,
+    patches,
+    pin,
+    probing,
+    series,
+    sizes,
+    steps,
+)
 from studio.runtimes import folder as folders
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
@@ -86,6 +96,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     uncompiled: tuple[str, ...] = ()
     bytecode_share: float | None = None
     versions: dict[str, str | None] = {}
+    engine: probing.EngineAnswer | None = None
 
 
 async def install(
@@ -111,9 +122,10 @@ async def install(
             pin.require_installable(recipe)
             _require_platform(recipe)
             found = await _install_locked(recipe, paths, meter, is_update=is_update)
-            meter.finish(found.interpreter)
+            meter.finish(steps.said(found.interpreter, folders.folder_of(paths, found)))
         else:
-            meter.finish(found.interpreter, skipped=True)
+            said = steps.said(found.interpreter, folders.folder_of(paths, found))
+            meter.finish(said, skipped=True)
     except StudioError as error:
         meter.fail(error.message)
         raise
@@ -345,7 +357,8 @@ class _Installation:
             self._python,
             tools.tool_file(self._paths, "probe.py"),
             [probe_question(self._recipe)],
-            timeout_s=_PROBE_TIMEOUT_S,
+            timeout_s=_PROBE_TIMEOUT_S + probing.more_time_s(self._recipe),
+            variables=probing.environment(self._recipe, self._paths, self._folder, self._python),
         )
         try:
             answer = msgspec.json.decode(result.tail[-1] if result.tail else "", type=Answer)
@@ -432,6 +445,7 @@ def probe_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
     faults += [f"{name} has no bytecode" for name in answer.uncompiled]
     if answer.bytecode_share is not None and answer.bytecode_share < _MIN_BYTECODE_SHARE:
         faults.append(f"only {percent_text(answer.bytecode_share)} of its sources have bytecode")
+    faults += probing.faults(recipe, answer.engine)
     if not answer.version.startswith(f"{recipe.interpreter.series}."):
         faults.append(f"Python is {answer.version}, expected {recipe.interpreter.series}")
     return faults

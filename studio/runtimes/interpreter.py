@@ -21,6 +21,7 @@ from studio.domain.manifests import Archive, RuntimeRecipe
 from studio.host import download, network, tools
 from studio.host.meter import Meter
 from studio.host.paths import Paths
+from studio.runtimes import probing
 
 MIRROR = "WEIR_PYTHON_MIRROR"
 PROJECT_ROOT = "https://github.com/astral-sh/python-build-standalone/releases/download"
@@ -279,6 +280,5 @@ def _nothing_found(
 
 def probe_question(recipe: RuntimeRecipe) -> str:
     """Return what probe.py is asked about a finished runtime."""
-    return json.dumps(
-        {"imports": list(recipe.probe.imports), "versions": list(recipe.probe.versions)}
-    )
+    question = {"imports": list(recipe.probe.imports), "versions": list(recipe.probe.versions)}
+    return json.dumps({**question, **probing.question(recipe)})

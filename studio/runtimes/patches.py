@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from studio.domain.errors import BadInput, Damaged, HostLacks
+from studio.domain.errors import BadInput, Damaged
 from studio.domain.manifests import PatchSet, RuntimeRecipe
 from studio.host.documents import read_json, write_json
 from studio.host.files import sha256_bytes
@@ -154,6 +154,28 @@ def apply_patches(
     return tuple(path for path in named if path.is_file())
 
 
+def recorded_files(folder: Path) -> frozenset[str] | None:
+    """Return every file that a runtime's patches have changed, relative to site-packages.
+
+    None when nobody can tell: then the recipe has to be asked, which may not be the same any more.
+    """
+    try:
+        report = read_json(folder / REPORT_FILE, Report)
+    except Damaged:
+        return None
+    return None if report is None else frozenset(n for one in report.sets for n in one.files)
+
+
+def left_out(folder: Path) -> tuple[str, ...]:
+    """Return in words which sets of a runtime did not fit, and what it costs."""
+    try:
+        report = read_json(folder / REPORT_FILE, Report)
+    except Damaged:
+        return ()
+    sets = report.sets if report is not None else ()
+    return tuple(f"{one.title}: {one.left_out}" for one in sets if one.left_out is not None)
+
+
 class _Keeper:
     """Writes the report before and after each set, and reads what a run that was killed left.
 
@@ -218,7 +240,7 @@ def _files(paths: Paths, recipe: RuntimeRecipe, patches: PatchSet) -> Iterator[t
     upstream = patches.upstream
     if upstream is not None:
         if upstream.commit is None:
-            raise _not_pinned(recipe, patches.title, upstream.repository)
+            raise upstreams.not_pinned(recipe, patches.title, upstream.repository)
         snapshot = upstreams.load(paths, upstream)
         upstreams.check(recipe, patches, snapshot)
         yield from upstreams.patch_files(snapshot, patches)
@@ -296,11 +318,3 @@ def _report_of(recipe: RuntimeRecipe, patches: PatchSet) -> SetReport:
 
 def _in_site(patches: PatchSet, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple((PurePosixPath(patches.tree) / name).as_posix() for name in names)
-
-
-def _not_pinned(recipe: RuntimeRecipe, title: str, repository: str) -> HostLacks:
-    return HostLacks(
-        "runtime-not-pinned",
-        f"{recipe.title} is not pinned yet: the commit of `{title}` ({repository}) is not known.",
-        hint="Choose a runtime that is pinned; `weir runtime list` shows which are.",
-    )

@@ -74,12 +74,16 @@ def apply(recipe: RuntimeRecipe, supplied: RuntimePin | None) -> RuntimeRecipe:
 
 
 def _as_listed(patches: PatchSet) -> PatchSet:
-    """Return a set that takes the list at its commit as it is: the person has agreed to it."""
+    """Return a set that takes what is at its commit as it is: the person has agreed to it.
+
+    Where nothing there tells the order, that of the recipe stays, beside whatever else lies there.
+    """
     upstream = patches.upstream
-    if upstream is None or upstream.list_file is None:
+    if upstream is None:
         return patches
+    order = () if upstream.list_file is not None else upstream.order
     return msgspec.structs.replace(
-        patches, upstream=msgspec.structs.replace(upstream, order=(), count=None)
+        patches, upstream=msgspec.structs.replace(upstream, order=order, count=None)
     )
 
 

@@ -149,7 +149,6 @@ class Sources:
 
         Raises: as `uv.install`; what `patches.apply_patches` and `series.fetch` raise.
         """
-        await series.fetch(self._recipe, self._paths, self._meter)
         trusted = [entry for entry in entries if not entry.has(SUSPECT)]
         done = await self._unpack(trusted, "packages") if trusted else {}
         lost = self._patched if not self._can_patch else frozenset[str]()
@@ -175,6 +174,7 @@ class Sources:
         if owners:
             await self._install(owners, stage)
         if is_patched:
+            await series.fetch(self._recipe, self._paths, self._meter)
             self._meter.begin("Applying patches")
             work = functools.partial(patches.apply_patches, self._paths, self._recipe, site, stage)
             await in_thread(work)
@@ -240,10 +240,12 @@ class Sources:
 
     @functools.cached_property
     def _patched(self) -> frozenset[str]:
-        """The files that the recipe's patches name; none when no patch was applied."""
+        """The files that patches have changed here; none when no patch was applied."""
         if self._record.patch_digest is None:
             return frozenset()
-        names = patches.patched_files(self._paths, self._recipe)
+        names = patches.recorded_files(self._root)
+        if names is None:
+            names = patches.patched_files(self._paths, self._recipe)
         return frozenset(f"{self._site()}/{name}" for name in names)
 
     def _site(self) -> str:

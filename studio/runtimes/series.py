@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from studio.domain.errors import Damaged, HostLacks
 from studio.domain.manifests import PatchSet, RuntimeRecipe, UpstreamSeries
+from studio.domain.runtimes import FetchedSeries, SeriesSet, SeriesSource
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.runtimes.upstream import obtain
@@ -71,6 +72,53 @@ async def fetch(recipe: RuntimeRecipe, paths: Paths, meter: Meter | None) -> tup
         if patches.upstream is not None and patches.upstream.commit is not None:
             check(recipe, patches, load(paths, patches.upstream))
     return tuple(sources)
+
+
+async def fetched(recipe: RuntimeRecipe, paths: Paths, meter: Meter | None) -> FetchedSeries:
+    """Fetch and check every series of a recipe, and return what it is.
+
+    Raises: HostLacks (`runtime-not-pinned`), and what `fetch` raises.
+    """
+    for one in recipe.patches:
+        if one.upstream is not None and one.upstream.commit is None:
+            raise not_pinned(recipe, one.title, one.upstream.repository)
+    sources = await fetch(recipe, paths, meter)
+    sets = []
+    for one in recipe.patches:
+        upstream = one.upstream
+        if upstream is None or upstream.commit is None:
+            continue
+        sets.append(
+            SeriesSet(
+                title=one.title,
+                repository=upstream.repository,
+                commit=upstream.commit,
+                patches=tuple(name for name, _data in patch_files(load(paths, upstream), one)),
+            )
+        )
+    return FetchedSeries(
+        runtime=recipe.name,
+        sets=tuple(sets),
+        sources=tuple(
+            SeriesSource(
+                repository=one.repository,
+                commit=one.commit,
+                words=one.words,
+                file=str(kept_file(paths, one.commit)),
+                bytes=one.bytes,
+            )
+            for one in sources
+        ),
+    )
+
+
+def not_pinned(recipe: RuntimeRecipe, title: str, repository: str) -> HostLacks:
+    """Return the refusal of a recipe whose series has no commit yet."""
+    return HostLacks(
+        "runtime-not-pinned",
+        f"{recipe.title} is not pinned yet: the commit of `{title}` ({repository}) is not known.",
+        hint=f"Name one that you trust: `weir runtime pin {recipe.name} --commit SHA`.",
+    )
 
 
 def load(paths: Paths, upstream: UpstreamSeries, *, more: tuple[str, ...] = ()) -> Snapshot:

@@ -1,6 +1,6 @@
 """The workshop of one build step: its folders, its environment, and the way back when it fails.
 
-    <runtime>/steps/work/    source/ · out/ · home/ · tmp/ · saved/ (what it may replace)
+    <runtime>/steps/workshop/    source/ · out/ · home/ · tmp/ · saved/ (what it may replace)
 
 What a step replaces among the packages lies in `saved` until it is done, so that a step that failed
 or was killed leaves the packages as they were.
@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.runtimes import BuildStep
@@ -50,7 +50,7 @@ class Workshop:
         self._python = python
         self._site = site_packages(python)
         self._environ = environ
-        self.work = folder / FOLDER / "work"
+        self.work = folder / FOLDER / "workshop"
 
     def prepare(self, step: BuildStep) -> None:
         """Make the folders of a step, with what it builds and a copy of what it may replace.
@@ -62,11 +62,13 @@ class Workshop:
             (self.work / name).mkdir(parents=True)
         if step.upstream is not None:
             self._lay_source(step.upstream)
+        _require_inside(step.protects)
         partial = self.work / f"{_SAVED}.partial"
         partial.mkdir()
         for pattern in step.protects:
             for path in self._site.glob(pattern):
                 _copy(path, partial / path.relative_to(self._site))
+                _make_own(path)
         # What may be replaced is remembered by pattern too: new names have to go again.
         write_atomic(partial / _PATTERNS, "\n".join(step.protects).encode())
         partial.rename(self.work / _SAVED)
@@ -172,6 +174,28 @@ class Workshop:
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda found: places.get(found[1], found[0]), text)
+
+
+def _require_inside(patterns: tuple[str, ...]) -> None:
+    """Refuse a pattern that means more than packages: what it names is removed one day."""
+    for pattern in patterns:
+        parts = PurePosixPath(pattern).parts
+        if not parts or parts[0] == "/" or ".." in parts or "**" in parts or parts[0] == "*":
+            raise StepFailed(f"its recipe may not protect `{pattern}`")
+
+
+def _make_own(path: Path) -> None:
+    """Give files that are links into a cache or another runtime bytes of their own.
+
+    A script that copies over a file writes into it, and would change every other one.
+    """
+    for left in (path.with_name(f".{path.name}.own"), *path.rglob(".*.own")):
+        left.unlink(missing_ok=True)  # of a run that was killed
+    for file in (path, *path.rglob("*")):
+        if file.is_file() and not file.is_symlink() and file.stat().st_nlink > 1:
+            own = file.with_name(f".{file.name}.own")
+            shutil.copy2(file, own)
+            own.replace(file)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -3,10 +3,11 @@
     <runtime>/built.json       what became of each step; a step in it is not run again
     <runtime>/steps/<name>.log what its commands said
 
-Placeholders: `{python}` `{runtime}` `{site}` `{cache}` `{uv}` `{jobs}`; the name of a tool; `{source}`: a copy of the
-step's folder of the series' repository; `{out}`: an empty folder, whose wheels are installed when
-the commands are done. They run with the environment of the recipe's engine, in a HOME of their own.
-A step that cannot be done falls back as the recipe says, and its cost is kept and shown.
+Placeholders: `{python}` `{runtime}` `{site}` `{cache}` `{uv}` `{jobs}`; a tool's name for where it
+was found; `{source}`: a copy of the step's folder of the series' repository; `{out}`: an empty
+folder, whose wheels are installed when the commands are done. They run with the environment of the
+recipe's engine, in a HOME of their own. A step that cannot be done falls back as the recipe says,
+and its cost is kept and shown.
 """
 
 import functools
@@ -91,6 +92,11 @@ def badges(folder: Path) -> tuple[str, ...]:
     )
 
 
+def said(words: str, folder: Path) -> str:
+    """Return `words` of a runtime, and after them what it does without."""
+    return "; without ".join([words, *badges(folder)])
+
+
 def forget(folder: Path) -> None:
     """Forget what was built: the folder is laid anew."""
     (folder / BUILT_FILE).unlink(missing_ok=True)
@@ -120,8 +126,7 @@ class _Runner:
     async def run(self, step: BuildStep, host: HostSnapshot) -> BuiltStep:
         """Do one step, or say why it is not done."""
         self._meter.begin(f"Building: {step.title}")
-        here = _is_for(step, host)
-        if not here:
+        if not _is_for(step, host):
             cards = ", ".join(step.compute_capabilities)
             reason = f"It is for cards of compute capability {cards}."
             return _record(step, StepState.NOT_NEEDED, reason=reason)
@@ -130,6 +135,11 @@ class _Runner:
         where = toolchain.Where(python=self._python, site=site, environ=self._environ)
         found = await toolchain.look(tools, where)
         problems = [f"{one.name}: {one.problem}" for one in found.values() if one.problem]
+        problems += [
+            f"{name}: the recipe does not say what that is"
+            for name in step.tools
+            if name not in found
+        ]
         if problems:
             return self._without_tools(step, found, problems)
         if step.at_start:

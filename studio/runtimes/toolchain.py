@@ -115,18 +115,13 @@ def _header_folder(name: str, where: Where) -> Path | None:
 
 
 async def _program(tool: Tool, path: Path) -> FoundTool:
-    if not tool.accepts:
+    if not tool.needs_version:
         return FoundTool(name=tool.name, path=path)
     version = await _version(path)
-    if version is not None and any(_begins(version, one) for one in tool.accepts):
+    if version is not None and tool.accepts(version):
         return FoundTool(name=tool.name, path=path, version=version)
-    wanted = " or ".join(tool.accepts)
-    said = f"{path} is {version or 'of a version that it does not tell'}, {wanted} is needed"
+    said = f"{path} is {version or 'of a version that it does not tell'}, {tool.wanted} is needed"
     return FoundTool(name=tool.name, path=path, version=version, problem=said)
-
-
-def _begins(version: str, accepted: str) -> bool:
-    return version == accepted or version.startswith(f"{accepted}.")
 
 
 async def _version(path: Path) -> str | None:

@@ -64,6 +64,7 @@ def test_a_pin_takes_what_is_supplied() -> None:
             *("runtime", "pin", "x", "--commit", "c0ffee", "--forget"),
             *("--hash", f"a=b.whl={sha}", "--hash", f"c.whl=sha256:{sha}"),
             *("--confirm", "lock", "--confirm", "release"),
+            *("--with", "xgrammar", "--with", "fa2", "--without", "kernels"),
         ]
     )
 
@@ -73,6 +74,8 @@ def test_a_pin_takes_what_is_supplied() -> None:
         commit="c0ffee",
         hashes={"a=b.whl": sha, "c.whl": sha},
         confirm=("lock", "release"),
+        with_steps=("xgrammar", "fa2"),
+        without_steps=("kernels",),
         forget=True,
     )
 

@@ -6,7 +6,7 @@ import pytest
 from studio.cli import runtime_text
 from studio.domain.hardware import HostSnapshot
 from studio.domain.integrity import Difference, DifferenceKind
-from studio.domain.runtimes import RuntimeDetail, RuntimeInfo, RuntimeState
+from studio.domain.runtimes import BuiltStep, RuntimeDetail, RuntimeInfo, RuntimeState, StepState
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import describe
 from studio.runtimes.catalog import Catalog
@@ -159,3 +159,25 @@ def test_nothing_kept_and_nothing_unused_are_said() -> None:
     assert runtime_text.versions_text(none_kept) == "cpu-vllm-0.32.0 is not installed."
     assert runtime_text.collected_text(nothing) == "Nothing is unused."
     assert "3.00 GiB would be free again" in runtime_text.collected_text(dry)
+
+
+def test_what_was_built_and_what_was_left_out_is_shown() -> None:
+    """A person with a slow engine looks here first."""
+    step = BuiltStep(
+        name="x",
+        title="xgrammar from source",
+        state=StepState.FELL_BACK,
+        reason="compiler: gcc was not found.",
+        fallback="the released one",
+        cost="7 tok/s",
+        definition="d",
+    )
+    found = msgspec.structs.replace(
+        DETAILS[0], built=(step,), left_out=("Boot ledger: a hunk was rejected.",)
+    )
+
+    text = in_one_line(runtime_text.detail_text(found, 100))
+
+    assert "Built on this machine - xgrammar from source: not built; compiler: gcc" in text
+    assert "cost: 7 tok/s." in text
+    assert "Left out, for it does not fit - Boot ledger: a hunk was rejected." in text

@@ -18,7 +18,7 @@ from studio.domain.errors import (
 )
 from studio.domain.events import Event, GatewayChanged, KeysChanged
 from studio.domain.network import NetworkChange
-from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportRequest
+from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportPresetRequest
 from studio.domain.runtimes import (
     CollectRequest,
     InstallRequest,
@@ -104,7 +104,7 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.preset_diff("x", "y&z"), "GET", "/presets/x/diff", "other=y%26z"),
         (lambda c: c.copy_preset("x", CopyRequest(id="y")), "POST", "/presets/x/copy", ""),
         (lambda c: c.edit_preset("x", EditRequest()), "POST", "/presets/x/edit", ""),
-        (lambda c: c.import_preset(ImportRequest(text="x")), "POST", "/presets", ""),
+        (lambda c: c.import_preset(ImportPresetRequest(text="x")), "POST", "/presets", ""),
         (lambda c: c.argv(ArgvRequest(preset="x")), "POST", "/argv", ""),
         (lambda c: c.ps(), "GET", "/ps", ""),
         (lambda c: c.logs(lines=7, after=3), "GET", "/logs", "lines=7&after=3"),
@@ -123,6 +123,7 @@ async def test_every_call_goes_where_the_document_says() -> None:
             "",
         ),
         (lambda c: c.verify_runtime("x", VerifyRequest()), "POST", "/runtimes/x/verify", ""),
+        (lambda c: c.fetch_series("x"), "POST", "/runtimes/x/series", ""),
         (lambda c: c.repair_runtime("x"), "POST", "/runtimes/x/repair", ""),
         (lambda c: c.runtime_versions("x"), "GET", "/runtimes/x/versions", ""),
         (lambda c: c.roll_back("x", RollbackRequest()), "POST", "/runtimes/x/rollback", ""),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import BadInput, Busy, HostLacks, NotFound
-from studio.domain.presets import ChangeKind, CopyRequest, ImportRequest
+from studio.domain.presets import ChangeKind, CopyRequest, ImportPresetRequest
 from studio.host.files import exclusive
 from studio.host.paths import Paths, bundled_root
 from studio.presets.own import OwnPresets
@@ -261,13 +261,13 @@ def test_a_preset_of_somebody_else_s_is_taken_over(home: Home) -> None:
     """Under its own name or another one, checked like any other."""
     theirs = home.own.show("27b-mtp").text
 
-    home.own.take(ImportRequest(text=theirs, id="theirs"))
-    home.own.take(ImportRequest(text=theirs))
+    home.own.take(ImportPresetRequest(text=theirs, id="theirs"))
+    home.own.take(ImportPresetRequest(text=theirs))
 
     assert home.store.get("theirs").knobs == home.store.get("27b-mtp").knobs
     assert home.store.get("27b-mtp").is_own
     with pytest.raises(BadInput) as again:
-        home.own.take(ImportRequest(text=theirs))
+        home.own.take(ImportPresetRequest(text=theirs))
     assert again.value.code == "preset-exists"
 
 
@@ -289,7 +289,7 @@ def test_what_is_no_preset_or_holds_a_key_is_not_taken_over(
     demo = home.own.show("cpu-demo").text
 
     with pytest.raises(BadInput) as caught:
-        home.own.take(ImportRequest(text=content.replace("{demo}", demo), id=None))
+        home.own.take(ImportPresetRequest(text=content.replace("{demo}", demo), id=None))
 
     assert caught.value.code == code
     assert not list(home.presets.glob("*.toml"))

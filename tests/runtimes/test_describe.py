@@ -155,6 +155,7 @@ def test_everything_that_a_recipe_says_is_shown(shipped: Paths) -> None:
     assert [(one.patches, one.commit) for one in found.patches] == [
         (48, "b20b7401dc3a78bab5cb7fa7ae1a9036687a0eb5"),
         (4, "b20b7401dc3a78bab5cb7fa7ae1a9036687a0eb5"),
+        (1, None),  # of our two the series replaces one
     ]
     assert found.packages == 204
     assert {"compiler", "python-headers", "nvcc"} == {one.name for one in found.tools}
@@ -162,7 +163,11 @@ def test_everything_that_a_recipe_says_is_shown(shipped: Paths) -> None:
     assert "kvarn_pool_mem_frac" in found.knobs
     assert found.notes
     assert found.interpreter.startswith("CPython 3.12.15")
-    assert {one.name for one in found.open} == {"series-order", "never-booted"}
+    assert {one.name for one in found.open} == {
+        "series-order",
+        "build-scripts",
+        "never-booted",
+    }
 
 
 def test_what_was_agreed_to_is_said(shipped: Paths) -> None:

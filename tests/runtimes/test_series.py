@@ -173,6 +173,21 @@ def test_a_repaired_runtime_gets_its_series_again(stand_in: StandIn, repository:
     assert victim.read_bytes() == b"X = 300\n"
 
 
+def test_a_repair_of_other_files_needs_no_series(stand_in: StandIn, repository: Path) -> None:
+    """Neither does it matter then that the repository is gone."""
+    pinned(stand_in, repository)
+    record = run(stand_in)
+    shutil.rmtree(stand_in.paths.home / "series")
+    shutil.rmtree(repository)
+    victim = site_of(stand_in, record).parent / "weirother" / "data.bin"
+    before = victim.read_bytes()
+    victim.unlink()
+
+    asyncio.run(repair(stand_in.recipe, stand_in.paths, stand_in.reports.append))
+
+    assert victim.read_bytes() == before
+
+
 def test_a_second_runtime_of_the_commit_needs_no_network(
     stand_in: StandIn, repository: Path
 ) -> None:
@@ -233,6 +248,7 @@ def test_a_person_may_agree_to_the_list_as_it_is(stand_in: StandIn, repository: 
     """Where the recipe's own list was never seen at the commit, it is the recipe that may err."""
     change_repository(repository, "patches/series", b"big.patch\nlarger.patch\nlast.patch\n")
     change_repository(repository, "patches/last.patch", change(5, "5", "50"))
+    change_repository(repository, "kvarn/kvarn-0.9.patch", change(6, "x", "of another version"))
     pinned(stand_in, repository)
     mark = '[[unverified]]\nname = "series-order"\nwhat = "Unseen."\nblocks = false\n'
     stand_in.edit("[serve]", f"{mark}[serve]")
@@ -245,6 +261,7 @@ def test_a_person_may_agree_to_the_list_as_it_is(stand_in: StandIn, repository: 
 
     assert f"--confirm {pin.ORDER_MARK}" in (error.hint or "")
     assert (site_of(stand_in, record) / "part5.py").read_bytes() == b"X = 50\n"
+    assert (site_of(stand_in, record) / "part6.py").read_bytes() == b"X = 6\n"
     assert record.patch_digest != before
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from studio.domain.hardware import Gpu
 from studio.domain.manifests import InstalledRuntime
 from studio.domain.runtimes import BuiltStep, PinRequest, StepState
 from studio.host import probe
+from studio.host.paths import Paths
 from studio.runtimes import describe, folder, pin, steps
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import install
@@ -133,7 +135,7 @@ def test_an_extension_is_compiled_into_the_runtime(stand_in: StandIn, repository
     log = (inside(stand_in, record) / built.log).read_text()
     assert log.startswith("$ ")
     assert log.endswith("42\n")
-    assert not (inside(stand_in, record) / "steps" / "work").exists()
+    assert not (inside(stand_in, record) / "steps" / "workshop").exists()
     verdict = asyncio.run(verify(stand_in.paths, record, full=True, report=stand_in.reports.append))
     assert verdict.is_whole
     assert run(stand_in) == record
@@ -178,6 +180,31 @@ def test_a_missing_tool_falls_back_with_its_cost(stand_in: StandIn) -> None:
         stand_in.recipe, None, stand_in.paths, probe.snapshot(stand_in.paths.home)
     )
     assert shown.built == (built,)
+    assert (stand_in.reports[-1].note or "").endswith(
+        "without Step magic: the released one (7 tok/s)"
+    )
+
+
+def test_a_tool_that_the_recipe_does_not_declare_is_missing(stand_in: StandIn) -> None:
+    """A misspelt name must not pass for a tool that is there."""
+    more = 'tools = ["compilr"]\nfallback = "nothing"'
+    with_steps(stand_in, step("typo", "pass", more=more))
+
+    assert "compilr: the recipe does not say" in (one_built(stand_in, run(stand_in)).reason or "")
+
+
+def test_the_shipped_steps_are_complete(tmp_path: Path) -> None:
+    """Tools are declared, something is used instead, and placeholders are known ones."""
+    for recipe in Catalog(Paths(home=tmp_path, catalogue=ROOT)).recipes():
+        tools = {tool.name for tool in recipe.tools}
+        known = {"python", "runtime", "site", "cache", "uv", "jobs", "source", "out", *tools}
+        for one in recipe.steps:
+            assert set(one.tools) <= tools
+            assert one.commands or one.at_start or not one.default
+            assert one.fallback is not None or not one.default
+            text = [*(part for command in one.commands for part in command), *one.produces]
+            found = re.findall(r"\{([^}]*)\}", " ".join([*text, *one.environment.values()]))
+            assert set(found) <= known, one.name
 
 
 def test_a_missing_tool_without_a_fallback_stops(stand_in: StandIn) -> None:

@@ -4,8 +4,11 @@ What is kept, what a person put into the folder, the git program, a small client
 only what a recipe needs, as git objects in one file: whole or absent, and equal on every machine.
 """
 
+import contextlib
 import functools
 import os
+import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,6 +29,8 @@ from studio.runtimes.upstream.objects import (
     root_tree,
 )
 from studio.runtimes.upstream.pack import bundle_bytes, read_bundle, read_pack
+
+_STALE_S = 3600.0
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,15 +73,21 @@ async def ensure(one: Wanted, target: Path, meter: Meter | None) -> Source:
     if meter is not None:
         meter.begin(f"Fetching the patches of {one.repository}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        words = await _bring(one, target)
     except OSError as error:
         raise from_os_error(error, target) from error
+    return _source(one, words, target)
+
+
+async def _bring(one: Wanted, target: Path) -> str:
+    """Find what is wanted and keep it; return in words where it was."""
+    await in_thread(functools.partial(_make_room, target.parent))
     objects, words = await _find(one, target.parent)
     snapshot = _snapshot(one, objects)
     assert snapshot is not None
     data = bundle_bytes(one.commit, _needed(snapshot, one.paths).values())
     await in_thread(functools.partial(write_atomic, target, data))
-    return _source(one, words, target)
+    return words
 
 
 def _source(one: Wanted, words: str, target: Path) -> Source:
@@ -109,6 +120,15 @@ async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
         return await _over_http(one)
     except (NetworkFailure, NotFound) as error:
         raise _unavailable(one, folder, error, tried) from error
+
+
+def _make_room(folder: Path) -> None:
+    """Make the folder, without what a fetch that was killed has left; a younger one may go on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob(".*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.lstat().st_mtime > _STALE_S:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _places(folder: Path) -> list[Path]:

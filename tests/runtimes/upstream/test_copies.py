@@ -20,7 +20,7 @@ FILES = {
     "v1/tool.sh": File(data=b"#!/bin/sh\n", is_executable=True),
     "v1/looks like a diff.py": File(data=b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"),
     "v1/k\u00fcche.py": File(data="k = 'ü'\n".encode()),
-    'v1/quo"te\\d.py': File(data=b"x\n"),
+    'v1/quo"tes\\d.py': File(data=b"x\n"),
     "v1/bytes.bin.py": File(data=b"\x01\xff\xfe\n\x80"),
 }
 

@@ -26,7 +26,7 @@ FILES = {
     "a/b.txt": b"below\n",
     "a-b": b"sorts between a/ and a.\n",
     "tools/run.sh": b"#!/bin/sh\n",
-    "ordner/k\xc3\xbcche.txt".encode("latin-1").decode("utf-8"): b"\x00\xff",
+    "dir/k\xc3\xbcche.txt".encode("latin-1").decode("utf-8"): b"\x00\xff",
 }
 
 

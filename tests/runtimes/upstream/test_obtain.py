@@ -1,9 +1,11 @@
 """A commit from whichever place can prove it, kept as one file that is whole or absent."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -266,6 +268,49 @@ def test_a_damaged_kept_file_is_fetched_anew(repository: Path, folder: Path) -> 
 
         assert have(one, folder).words == "fetched with git"
         assert kept.read_bytes() == whole
+
+
+@pytest.mark.parametrize("place", ["a file", "/proc/nowhere", "/dev/full"])
+def test_a_home_that_cannot_be_written_is_named(
+    repository: Path, tmp_path: Path, place: str
+) -> None:
+    """Read-only, full, or no folder at all: a sentence, and no traceback."""
+    (tmp_path / "a file").write_text("")
+    folder = tmp_path / place / "series"
+
+    with pytest.raises(HostLacks) as caught:
+        have(wanted(str(repository), head(repository)), folder)
+
+    assert caught.value.code == "not-writable"
+
+
+def test_two_at_once_leave_one_whole_file(repository: Path, folder: Path) -> None:
+    """Two runtimes of one commit, installed side by side."""
+    one = wanted(str(repository), head(repository))
+
+    async def both() -> list[Source]:
+        target = folder / f"{one.commit}.bundle"
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(obtain.ensure(one, target, None)) for _ in range(3)]
+        return [task.result() for task in tasks]
+
+    assert len({source.bytes for source in asyncio.run(both())}) == 1
+    assert [path.name for path in folder.iterdir()] == [f"{one.commit}.bundle"]
+    assert names_kept(one, folder)
+
+
+def test_what_a_killed_fetch_left_is_swept(repository: Path, folder: Path) -> None:
+    """Only when it is old: another runtime may be fetching right now."""
+    (folder / ".git-old").mkdir(parents=True)
+    (folder / ".git-old" / "HEAD").write_text("x")
+    (folder / ".git-new").mkdir()
+    long_ago = time.time() - 7200
+    os.utime(folder / ".git-old", (long_ago, long_ago))
+
+    have(wanted(str(repository), head(repository)), folder)
+
+    assert not (folder / ".git-old").exists()
+    assert (folder / ".git-new").exists()
 
 
 def test_a_recipe_that_needs_more_fetches_more(repository: Path, folder: Path) -> None:
