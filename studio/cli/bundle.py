@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.cli import bundle_text, words
-from studio.cli.arguments import Invocation, UsageError
+from studio.cli.arguments import Invocation
 from studio.cli.console import Console
+from studio.cli.mistakes import UsageError
 from studio.cli.reach import Command, running_or_offline
 from studio.cli.watch import watched
 from studio.domain.bundles import (

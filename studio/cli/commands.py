@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import render, words
-from studio.cli.arguments import Invocation, near
+from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
+from studio.cli.mistakes import near
 from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS

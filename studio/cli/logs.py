@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from studio.cli import words
-from studio.cli.arguments import LEVELS, Invocation
+from studio.cli.arguments import Invocation
 from studio.cli.console import Console, plain
+from studio.cli.parsers import LEVELS
 from studio.cli.reach import running, running_or_offline
 from studio.domain.events import LogAppended, ServiceStopping
 from studio.domain.metrics import LogLine

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import msgspec
 
 from studio.cli import words
-from studio.cli.arguments import Invocation, TextAsked, UsageError, parse
+from studio.cli.arguments import Invocation, parse
 from studio.cli.console import Console, OutputClosed
+from studio.cli.mistakes import TextAsked, UsageError
 from studio.cli.reach import Connector
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError
 

@@ -3,7 +3,8 @@
 import pytest
 
 from studio.cli import words
-from studio.cli.arguments import Invocation, TextAsked, UsageError, near, parse
+from studio.cli.arguments import Invocation, parse
+from studio.cli.mistakes import TextAsked, UsageError, near
 
 
 def _mistake(*argv: str) -> UsageError:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from studio.cli.arguments import TextAsked, parse
+from studio.cli.arguments import parse
+from studio.cli.mistakes import TextAsked
 
 
 def test_each_takes_its_own_options() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from studio.cli.arguments import UsageError, parse
+from studio.cli.arguments import parse
+from studio.cli.mistakes import UsageError
 
 
 def test_a_model_on_an_engine_of_ones_own() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from studio.cli.arguments import Invocation, UsageError, parse
+from studio.cli.arguments import Invocation, parse
+from studio.cli.mistakes import UsageError
 
 
 @pytest.mark.parametrize(

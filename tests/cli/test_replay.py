@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from studio.cli.arguments import UsageError, parse
+from studio.cli.arguments import parse
+from studio.cli.mistakes import UsageError
 from studio.cli.replay import refused
 from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
