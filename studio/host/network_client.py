@@ -4,6 +4,7 @@ httpx gives TLS, proxies and pooled connections; the environment is read by the 
 that what `weir network` shows is what happens. Redirects are followed by hand (transfer/source.py).
 """
 
+import logging
 import ssl
 from collections.abc import Mapping
 
@@ -12,6 +13,9 @@ import httpx
 
 from studio.domain.errors import HostLacks
 from studio.host.network import NetworkPolicy, redacted
+
+# It writes the address of each request into the log, signatures and passwords included.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 class Routed(httpx.AsyncBaseTransport):
