@@ -41,6 +41,9 @@ class Proxy(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     source: str
 
+    def __repr__(self) -> str:
+        return f"Proxy({redacted(self.url)!r}, {self.source!r})"
+
 
 class Authority(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder of authorities, and who named it."""

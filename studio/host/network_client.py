@@ -59,16 +59,15 @@ class Routed(httpx.AsyncBaseTransport):
 def client(
     policy: NetworkPolicy,
     *,
-    most_connections: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> httpx.AsyncClient:
     """Return a client that goes out as the policy says; `async with` closes it.
 
-    It follows no redirect by itself. A request that finds all `most_connections` busy waits.
+    It follows no redirect by itself, and has no limit of connections of its own.
 
     Raises: HostLacks (`client-certificate-invalid`).
     """
-    limits = httpx.Limits(max_connections=most_connections, max_keepalive_connections=None)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     return httpx.AsyncClient(
         transport=Routed(policy, trust(policy), limits),
         timeout=httpx.Timeout(policy.stall_s, connect=policy.connect_s, pool=None),
