@@ -143,6 +143,22 @@ async def test_a_head_that_never_ends_is_left(server: Hostile, tmp_path: Path) -
     assert "no answer within" in error.message
 
 
+async def test_the_last_source_is_waited_for_longer_once_it_has_worked(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """A router that restarts takes minutes; one that never answered is not waited for."""
+    patient = trusting(tries=2, tries_midway=8)
+    server.next.append(hostile.broken_off(500_000))
+    server.next.extend(hostile.broken_off(0) for _ in range(6))
+
+    assert await fetch(wanted(server), tmp_path / "f", policy=patient) == DATA
+
+    server.always = hostile.broken_off(0)
+    before = len(server.requests)
+    await refused(wanted(server), tmp_path / "g", policy=patient)
+    assert len(server.requests) - before == 2
+
+
 @pytest.mark.parametrize("size", [1, 100_000])
 async def test_parts_smaller_than_asked_for(server: Hostile, tmp_path: Path, size: int) -> None:
     """Allowed, but not a byte at a time: then everything is asked for at once."""

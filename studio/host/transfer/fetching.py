@@ -112,7 +112,7 @@ class Fetching:
             addresses = tuple(sorted(addresses, key=lambda a: sources[a] not in part.contributors))
         failures: list[Failure] = []
         for address in addresses:
-            fault = await self._try(address, part, client)
+            fault = await self._try(address, part, client, is_last=address == addresses[-1])
             if fault is None:
                 await in_thread(functools.partial(part.publish, self._target))
                 return
@@ -122,7 +122,12 @@ class Fetching:
         raise unreachable(self._wanted, self._target, failures)
 
     async def _try(
-        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+        self,
+        address: str,
+        part: PartFile,
+        client: Callable[[], httpx.AsyncClient],
+        *,
+        is_last: bool,
     ) -> Fault | None:
         """Ask one source; None when the file is whole and right.
 
@@ -135,7 +140,7 @@ class Fetching:
                 part.reset(size=self._wanted.bytes)
             is_mixed = part.present > 0
             try:
-                found = await self._whole(address, part, client)
+                found = await self._whole(address, part, client, is_last=is_last)
             except Fault as fault:
                 return fault
             if self._wanted.sha256 in (None, found):
@@ -149,7 +154,12 @@ class Fetching:
             self.say("what was here before did not fit; beginning anew")
 
     async def _whole(
-        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+        self,
+        address: str,
+        part: PartFile,
+        client: Callable[[], httpx.AsyncClient],
+        *,
+        is_last: bool,
     ) -> str:
         """Bring every byte, and return the sha256 of the whole."""
         follower = Follower(part, hashes=self._wanted.sha256 is not None)
@@ -164,6 +174,7 @@ class Fetching:
                 name=self._target.name,
                 expected=self._wanted.bytes,
                 is_pinned=self._wanted.sha256 is not None,
+                is_last=is_last,
                 budget=self._budget,
                 on_note=self.say,
                 on_size=lambda: self._require_space(part),

@@ -46,11 +46,14 @@ class Session:
         name: str,
         expected: int | None,
         is_pinned: bool,
+        is_last: bool,
         budget: Budget,
         on_note: Callable[[str], None],
         on_size: Callable[[], None],
     ) -> None:
         """`expected` is the size where it is known, `is_pinned` whether a digest will decide.
+
+        `is_last`: there is no other source to go to.
 
         Without a digest the source's own marks (ETag, time of change) tell versions apart. With
         one they are not asked: machines behind one address give the same file different marks.
@@ -60,6 +63,7 @@ class Session:
         self._policy = policy
         self._name = name
         self._expected = expected
+        self._tries_midway = policy.tries_midway if is_last else policy.tries
         self._budget = budget
         self._is_pinned = is_pinned
         self._on_note = on_note
@@ -71,6 +75,7 @@ class Session:
         self._validator = None if is_pinned else part.validator(source.digest)
         self._incidents = 0
         self._in_a_row = 0
+        self._has_gained = False
         self._best = part.present
 
     async def run(self) -> None:
@@ -280,7 +285,7 @@ class Session:
 
         Several connections that break at the same time are one incident.
         """
-        may_pass = fault.again or (fault.refusal and self._ranges_worked)
+        may_pass = fault.again or (fault.refusal and (self._ranges_worked or self._has_gained))
         if not may_pass or (fault.wait_s or 0) > self._policy.wait_most_s:
             raise fault
         if incidents == self._incidents:
@@ -296,8 +301,10 @@ class Session:
         self._budget.left -= 1
         gained = self._part.present >= self._best + _GAIN_BYTES
         self._best = max(self._best, self._part.present)
+        self._has_gained |= gained
         self._in_a_row = 0 if gained else self._in_a_row + 1
-        if self._in_a_row >= self._policy.tries or self._budget.left <= 0:
+        most = self._tries_midway if self._has_gained else self._policy.tries
+        if self._in_a_row >= most or self._budget.left <= 0:
             raise fault
 
 
