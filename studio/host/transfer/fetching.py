@@ -1,12 +1,14 @@
 """One file from its sources in order: waits its turn, goes on where it was, blames who lies."""
 
 import asyncio
+import contextlib
 import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import msgspec
 
 from studio.host.files import from_os_error, require_space, sha256_file
 from studio.host.network import NetworkPolicy, redacted
@@ -27,7 +29,8 @@ class Fetching:
     """One file on its way. `done`, `total`, `note` and `warnings` may be read meanwhile."""
 
     def __init__(self, wanted: Wanted, target: Path, policy: NetworkPolicy) -> None:
-        self._wanted = wanted
+        digest = wanted.sha256.lower() if wanted.sha256 is not None else None
+        self._wanted = msgspec.structs.replace(wanted, sha256=digest)
         self._target = target
         self._policy = policy
         self._budget = Budget(policy.most_tries)
@@ -66,6 +69,7 @@ class Fetching:
         part_path = self._target.with_name(f"{self._target.name}.part")
         try:
             if await self._is_here():
+                _tidy(part_path)
                 return
             await asyncio.to_thread(
                 functools.partial(self._target.parent.mkdir, parents=True, exist_ok=True)
@@ -218,6 +222,14 @@ class Fetching:
             return read(_CHUNK)
         except OSError as error:
             raise Fault(_unreadable(local, error)) from error
+
+
+def _tidy(part_path: Path) -> None:
+    """Remove the unfinished form of a file that has come another way, unless it is in use."""
+    with contextlib.suppress(OSError):
+        if part_path.is_file() and (part := PartFile.try_open(part_path)) is not None:
+            part.discard()
+            part.close()
 
 
 def is_whole(path: Path, wanted: Wanted) -> bool:
