@@ -5,6 +5,7 @@ ignores ranges, or answers with other ones, gets one request for everything inst
 """
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncIterator, Callable
 
@@ -71,6 +72,7 @@ class Session:
         self._only_stream = False
         self._ranges_worked = False
         self._is_known = asyncio.Event()
+        self._is_handed_out = asyncio.Event()
         self._is_first = True
         self._validator = None if is_pinned else part.validator(source.digest)
         self._incidents = 0
@@ -108,6 +110,7 @@ class Session:
 
     async def _in_blocks(self) -> None:
         self._is_known.clear()
+        self._is_handed_out.clear()
         try:
             async with asyncio.TaskGroup() as workers:
                 for number in range(self._policy.connections):
@@ -121,14 +124,28 @@ class Session:
             await self._is_known.wait()
         try:
             while (span := self._part.claim(self._block_bytes())) is not None:
+                is_crowded = False
                 try:
                     await self._fetch(span, is_extra=number > 0)
                 except _Crowded:
-                    return  # the server wants fewer connections: the others go on
+                    is_crowded = True
                 finally:
                     self._part.release(span)
+                if is_crowded and await self._stand_back():
+                    return
+            self._is_handed_out.set()
         finally:
             self._is_known.set()
+
+    async def _stand_back(self) -> bool:
+        """Let the others go on alone for a while: the server wants fewer connections.
+
+        Returns whether they need no help any more.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._policy.back_off_most_s):
+                await self._is_handed_out.wait()
+        return self._is_handed_out.is_set()
 
     async def _fetch(self, span: Span, *, is_extra: bool) -> None:
         """Fetch what a worker has claimed, in as many tries as the policy allows."""
