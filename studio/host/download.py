@@ -26,7 +26,7 @@ __all__ = ["Job", "Progress", "Wanted", "fetch", "fetch_all"]
 
 _REPORT_S = 0.2
 _TOGETHER = 4
-"""Files of one set that are fetched at a time; they share twice the connections of one."""
+"""Files of one set that are fetched at a time; together they have twice one's connections."""
 OnProgress = Callable[[Progress], None]
 
 
@@ -77,6 +77,9 @@ async def fetch_all(
         if on_progress is not None:
             caller.call_soon_threadsafe(on_progress, progress)
 
+    if len(jobs) > 1:
+        share = 2 * in_force.connections // min(len(jobs), _TOGETHER)
+        in_force = msgspec.structs.replace(in_force, connections=max(1, share))
     files = [Fetching(job.wanted, job.target, in_force) for job in jobs]
     await in_own_loop(lambda: _run(files, in_force, report))
 
@@ -89,8 +92,7 @@ async def _run(files: Sequence[Fetching], policy: NetworkPolicy, report: OnProgr
     def client() -> httpx.AsyncClient:
         """Return the one client of the set; reading certificates takes 50 ms, so not in vain."""
         if not made:
-            most = 2 * policy.connections
-            made.append(network_client.client(policy, most_connections=most))
+            made.append(network_client.client(policy))
         return made[0]
 
     async def one(file: Fetching) -> None:

@@ -41,6 +41,9 @@ class Proxy(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     source: str
 
+    def __repr__(self) -> str:
+        return f"Proxy({redacted(self.url)!r}, {self.source!r})"
+
 
 class Authority(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder of authorities, and who named it."""
@@ -89,6 +92,8 @@ class NetworkPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Slower than this over `stall_s` counts as nothing."""
     tries: int = 5
     """Failures in a row, with nothing gained, that end one source."""
+    tries_midway: int = 12
+    """The same for the last source once it has brought something: routers take minutes to start."""
     most_tries: int = 100
     """Failures that end one file, whatever was gained."""
     back_off_s: float = 0.5

@@ -4,6 +4,7 @@ httpx gives TLS, proxies and pooled connections; the environment is read by the 
 that what `weir network` shows is what happens. Redirects are followed by hand (transfer/source.py).
 """
 
+import logging
 import ssl
 from collections.abc import Mapping
 
@@ -12,6 +13,9 @@ import httpx
 
 from studio.domain.errors import HostLacks
 from studio.host.network import NetworkPolicy, redacted
+
+# It writes the address of each request into the log, signatures and passwords included.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 class Routed(httpx.AsyncBaseTransport):
@@ -55,16 +59,15 @@ class Routed(httpx.AsyncBaseTransport):
 def client(
     policy: NetworkPolicy,
     *,
-    most_connections: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> httpx.AsyncClient:
     """Return a client that goes out as the policy says; `async with` closes it.
 
-    It follows no redirect by itself. A request that finds all `most_connections` busy waits.
+    It follows no redirect by itself, and has no limit of connections of its own.
 
     Raises: HostLacks (`client-certificate-invalid`).
     """
-    limits = httpx.Limits(max_connections=most_connections, max_keepalive_connections=None)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     return httpx.AsyncClient(
         transport=Routed(policy, trust(policy), limits),
         timeout=httpx.Timeout(policy.stall_s, connect=policy.connect_s, pool=None),

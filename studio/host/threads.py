@@ -1,6 +1,7 @@
 """Blocking work of some seconds, off the event loop."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
@@ -41,7 +42,10 @@ async def in_own_loop(work: Callable[[], Coroutine[object, object, T]]) -> T:
             raise asyncio.CancelledError
         return await work()
 
-    future = asyncio.get_running_loop().run_in_executor(None, lambda: asyncio.run(begin()))
+    # Not one of the loop's own few threads: it may take hours.
+    thread = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="weir-work")
+    future = asyncio.get_running_loop().run_in_executor(thread, lambda: asyncio.run(begin()))
+    thread.shutdown(wait=False)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:

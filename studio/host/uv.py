@@ -231,6 +231,8 @@ def _wrong_bytes(sentence: str, evidence: tuple[str, ...]) -> Damaged:
 def _unreachable(request: PackageRequest, text: str, evidence: tuple[str, ...]) -> NetworkFailure:
     named = _NAME.search(text)
     missing = f"; {named[1]} was the first one missing" if named else ""
+    if request.policy is not None and request.policy.offline:
+        missing += f". The network is switched off by {request.policy.offline_source}"
     wanted = " ".join(request.pins) or f"--require-hashes -r {request.requirements}"
     indexes = "".join(f"--extra-index-url {url} " for url in request.extra_indexes)
     return NetworkFailure(

@@ -1,8 +1,9 @@
 """Which CPython a runtime stands on: the recipe's own archive, else one of this machine.
 
-The archive comes from its project, from the mirror in `WEIR_PYTHON_MIRROR` (an address or folder
-in place of the project's download root, or a plain folder that holds the file) or from the
-Studio's download cache, where it may have been put by hand. Its sha256 decides in every case.
+The archive comes from its project, from the mirrors of the network policy, from the mirror in
+`WEIR_PYTHON_MIRROR` (an address or folder in place of the project's download root, or a plain
+folder that holds the file) or from the Studio's download folder, where it may have been put by
+hand. Its sha256 decides in every case.
 """
 
 import json

@@ -85,7 +85,7 @@ def speeds(size: int, rounds: int, each: float | None, folder: Path) -> None:
 
     def curl_and_digest() -> None:
         curl()
-        os.sync()
+        subprocess.run(["sync", str(target)], check=True)
         subprocess.run(["sha256sum", str(target)], check=True, stdout=subprocess.DEVNULL)
 
     sides: dict[str, Callable[[], None]] = {
@@ -126,7 +126,8 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="bench-download-"))
     try:
         say(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
-        kills(chosen.kills, 100 * MB, 12.0 * MB, folder, chosen.seed)
+        if chosen.kills:
+            kills(chosen.kills, 100 * MB, 12.0 * MB, folder, chosen.seed)
         if shutil.which("curl") is not None:
             speeds(chosen.size_mb * MB, chosen.rounds, None, folder)
             speeds(60 * MB, chosen.rounds, 10.0 * MB, folder)

@@ -350,6 +350,34 @@ def wrong_range(by: int) -> Trick:
     return answer
 
 
+def crumbs(size: int) -> Trick:
+    """Answer each range with its first bytes only, which is allowed."""
+
+    def answer(exchange: Exchange) -> bool:
+        span, body = exchange.request.span, exchange.body
+        if span is None or span[1] is None:
+            return good(exchange)
+        part = body[span[0] : min(span[1] + 1, span[0] + size)]
+        said = f"bytes {span[0]}-{span[0] + len(part) - 1}/{len(body)}"
+        exchange.head("206 Partial", {"Content-Range": said, "Content-Length": len(part)})
+        exchange.send(part)
+        return True
+
+    return answer
+
+
+def endless_head(every_s: float) -> Trick:
+    """Send a head a byte at a time, which never ends."""
+
+    def answer(exchange: Exchange) -> bool:
+        exchange.connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not exchange.server.closing.wait(every_s):
+            exchange.connection.sendall(b"x")
+        return False
+
+    return answer
+
+
 def packed_for_the_way(exchange: Exchange) -> bool:
     """Compress the body although nobody asked for it, as some proxies do; ignore ranges."""
     data = gzip.compress(exchange.body, compresslevel=1)

@@ -21,8 +21,8 @@ LARGE = random.Random(8).randbytes(9_000_000)
 LARGE_SHA256 = hashlib.sha256(LARGE).hexdigest()
 NAME = "/f%2B1.bin"
 QUICK = NetworkPolicy(
-    stall_s=0.5, connect_s=5.0, tries=3, most_tries=12, back_off_s=0.01, back_off_most_s=0.05,
-    block_bytes=1 << 20, wait_most_s=1.0,
+    stall_s=0.5, connect_s=5.0, tries=3, tries_midway=3, most_tries=12, back_off_s=0.01,
+    back_off_most_s=0.05, block_bytes=1 << 20, wait_most_s=1.0,
 )  # fmt: skip
 
 

@@ -10,6 +10,10 @@ import pytest
 from studio.domain.errors import NetworkFailure
 from studio.host import download
 from studio.host.download import Job, Progress, Wanted
+from studio.host.transfer import digest
+from studio.host.transfer import journal as journals
+from studio.host.transfer.journal import Journal
+from studio.host.transfer.spans import Spans
 from tests.fakes import hostile
 from tests.fakes.hostile import Hostile
 from tests.fakes.waiting import until_async
@@ -18,6 +22,7 @@ from tests.host.downloads import (
     LARGE,
     LARGE_SHA256,
     QUICK,
+    SHA256,
     cancelled,
     fetch,
     large,
@@ -85,6 +90,32 @@ async def test_an_empty_file_is_a_file(server: Hostile, tmp_path: Path) -> None:
         ]
     ):
         assert await fetch(one, tmp_path / str(number)) == b""
+
+
+async def test_a_digest_in_capitals_is_the_same(server: Hostile, tmp_path: Path) -> None:
+    """As some sites print it."""
+    assert await fetch(wanted(server, sha256=SHA256.upper()), tmp_path / "f") == DATA
+
+
+async def test_what_was_begun_goes_when_the_file_came_another_way(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """Half a download of gigabytes must not stay for ever beside what was brought by hand."""
+    server.next.append(hostile.broken_off(500_000))
+    server.always = hostile.status("404 Gone")
+    with pytest.raises(NetworkFailure):
+        await fetch(wanted(server), tmp_path / "f")
+    assert names(tmp_path) == ["f.part", "f.part.journal"]
+    (tmp_path / "f").write_bytes(DATA)
+
+    await fetch(wanted(server), tmp_path / "f")
+
+    assert names(tmp_path) == ["f"]
+
+
+async def test_a_set_of_nothing_is_done() -> None:
+    """A model that needs no further file."""
+    await download.fetch_all([], policy=QUICK)
 
 
 async def test_a_set_of_files_arrives_with_one_progress(server: Hostile, tmp_path: Path) -> None:
@@ -246,6 +277,32 @@ async def test_a_file_that_always_changes_is_given_up(server: Hostile, tmp_path:
     error = await refused(large(server, sha256=None), tmp_path / "f")
 
     assert "changes while it is fetched" in error.message
+
+
+async def test_after_a_power_cut_only_what_was_flushed_is_used(
+    server: Hostile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal says more than the disk kept: what it says of the last boot is not believed."""
+    monkeypatch.setattr(digest, "_FLUSH_EVERY", 1 << 20)
+    server.bytes_per_s = 8_000_000
+    await cancelled(large(server), tmp_path / "f", 4_000_000)
+    part = tmp_path / "f.part"
+    journal = Journal(part.with_name("f.part.journal"))
+    entry = journal.read()
+    journal.close()
+    assert entry is not None
+    monkeypatch.setattr(journals, "boot_id", lambda: "the next boot")
+    flushed = entry.believed()
+    with part.open("r+b") as file:  # what the disk never saw reads as zeros
+        for start, end in Spans(flushed).holes(len(LARGE)):
+            file.seek(start)
+            file.write(bytes(end - start))
+    server.bytes_per_s, before = None, server.sent
+
+    assert await fetch(large(server), tmp_path / "f") == LARGE
+
+    assert 0 < Spans(flushed).count < Spans(entry.spans).count
+    assert server.sent - before <= len(LARGE) - Spans(flushed).count + 300_000
 
 
 async def test_two_at_once_fetch_it_once(server: Hostile, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import hostile
-from tests.fakes.killed_downloads import kill_at, random_points
+from tests.fakes.killed_downloads import LIMIT_S, downloading, kill_at, random_points
 
 MOST_LOST = 1 << 20
 
@@ -30,6 +30,21 @@ def check(tmp_path: Path, *, kills: int, size: int, seed: int) -> None:
 def test_a_kill_costs_at_most_a_mebibyte(tmp_path: Path) -> None:
     """Three kills of one download."""
     check(tmp_path, kills=3, size=16 << 20, seed=1)
+
+
+def test_two_processes_at_once_fetch_a_file_once(tmp_path: Path) -> None:
+    """One waits for the other; the window and a terminal may both have asked."""
+    data = random.Random(3).randbytes(8 << 20)
+    with hostile.serving({"/f": data}) as server:
+        server.bytes_per_s = 4_000_000
+        with (
+            downloading(server.url("/f"), data, tmp_path / "f") as first,
+            downloading(server.url("/f"), data, tmp_path / "f") as second,
+        ):
+            assert (first.wait(LIMIT_S), second.wait(LIMIT_S)) == (0, 0)
+
+        assert server.sent == len(data)
+    assert (tmp_path / "f").read_bytes() == data
 
 
 @pytest.mark.soak

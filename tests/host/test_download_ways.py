@@ -219,6 +219,17 @@ async def test_an_address_that_leads_nowhere(tmp_path: Path, url: str) -> None:
     assert names(tmp_path) == []
 
 
+async def test_addresses_do_not_reach_the_log(
+    server: Hostile, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The service keeps all that libraries say of themselves; signatures are among it."""
+    caplog.set_level("INFO")
+
+    await fetch(wanted(f"{server.url(NAME)}?sig=hidden"), tmp_path / "f")
+
+    assert "hidden" not in caplog.text
+
+
 async def test_a_password_in_the_address_is_not_shown(server: Hostile, tmp_path: Path) -> None:
     """Messages end in logs and reports, journals in copies of the folder."""
     server.next.append(hostile.broken_off(500_000))

@@ -134,6 +134,40 @@ async def test_a_server_that_drips_is_left(server: Hostile, tmp_path: Path) -> N
     assert "a second and less" in error.message
 
 
+async def test_a_head_that_never_ends_is_left(server: Hostile, tmp_path: Path) -> None:
+    """Each byte comes in time, the answer never."""
+    server.always = hostile.endless_head(0.05)
+
+    error = await refused(wanted(server), tmp_path / "f", policy=trusting(connect_s=0.1))
+
+    assert "no answer within" in error.message
+
+
+async def test_the_last_source_is_waited_for_longer_once_it_has_worked(
+    server: Hostile, tmp_path: Path
+) -> None:
+    """A router that restarts takes minutes; one that never answered is not waited for."""
+    patient = trusting(tries=2, tries_midway=8)
+    server.next.append(hostile.broken_off(500_000))
+    server.next.extend(hostile.broken_off(0) for _ in range(6))
+
+    assert await fetch(wanted(server), tmp_path / "f", policy=patient) == DATA
+
+    server.always = hostile.broken_off(0)
+    before = len(server.requests)
+    await refused(wanted(server), tmp_path / "g", policy=patient)
+    assert len(server.requests) - before == 2
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+async def test_parts_smaller_than_asked_for(server: Hostile, tmp_path: Path, size: int) -> None:
+    """Allowed, but not a byte at a time: then everything is asked for at once."""
+    server.always = hostile.crumbs(size)
+
+    assert await fetch(large(server), tmp_path / "f") == LARGE
+    assert len(server.requests) < 120
+
+
 async def test_a_line_that_brings_nothing_is_given_up(server: Hostile, tmp_path: Path) -> None:
     """Trying for ever would look like progress; what came is kept."""
     server.next.append(hostile.broken_off(500_000))

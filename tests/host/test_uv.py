@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import Damaged, HostLacks, NetworkFailure
+from studio.domain.network import NetworkSettings
 from studio.host import process, uv
+from studio.host.network import policy_of
+from studio.host.pip_config import read_sources
+from studio.host.uv_config import UvFile
+from tests.fakes import hostile
 from tests.fakes.wheels import make_wheel
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/uv/failures.toml").read_text("utf-8"))
@@ -125,6 +130,32 @@ async def test_without_network_the_hint_says_what_to_bring(
     assert f"--require-hashes -r {wanted.requirements}" in hint
     assert "--extra-index-url http://127.0.0.1:1/more" in hint
     assert "PIP_FIND_LINKS" in hint
+
+
+async def test_uv_goes_out_as_the_policy_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy that was set for the Studio holds for packages too, and so does no network."""
+    line = make_wheel(tmp_path / "w", "weirtiny", {"weirtiny/__init__.py": b""})
+    wheel = tmp_path / "w" / "weirtiny-1.0-py3-none-any.whl"
+    page = f'<a href="/{wheel.name}">{wheel.name}</a>'.encode()
+    monkeypatch.setenv("PIP_INDEX_URL", "http://files.test/simple")
+    files = {"/simple/weirtiny/": page, f"/{wheel.name}": wheel.read_bytes()}
+    with hostile.serving(files) as far, hostile.serving({}) as proxy:
+        far.headers["Content-Type"] = "text/html"
+        proxy.always = hostile.proxy_to(far)
+        settings = NetworkSettings(proxy=proxy.url(""))
+        sources = read_sources()
+        out = policy_of(settings, {}, sources, UvFile())
+        off = policy_of(NetworkSettings(offline=True), {}, sources, UvFile())
+
+        with pytest.raises(NetworkFailure, match="switched off by the Studio's settings"):
+            await uv.install(request(tmp_path, line, policy=off))
+        assert proxy.requests == []
+        await uv.install(request(tmp_path, line, policy=out))
+
+    assert (tmp_path / "out" / "weirtiny" / "__init__.py").exists()
+    assert [one.target for one in proxy.requests][:1] == ["http://files.test/simple/weirtiny/"]
 
 
 async def test_a_changed_wheel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

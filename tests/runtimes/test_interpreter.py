@@ -10,9 +10,12 @@ import pytest
 from studio.domain.errors import NetworkFailure
 from studio.domain.events import Stage
 from studio.domain.manifests import Archive
+from studio.domain.network import Mirror, NetworkSettings
+from studio.host.documents import write_json
 from studio.host.meter import Meter
 from studio.runtimes import interpreter
 from studio.runtimes.interpreter import Chosen
+from tests.fakes import hostile
 from tests.runtimes import standin
 from tests.runtimes.standin import SERIES, StandIn
 
@@ -84,6 +87,26 @@ def test_an_archive_put_into_the_download_folder_is_used(stand_in: StandIn) -> N
 
     assert chosen.archive == downloads / "x+1-y-install_only.tar.gz"
     assert chosen.build == f"cpython-{SERIES}.99+20990101-y"
+
+
+def test_mirrors_of_the_network_settings_are_asked_first(stand_in: StandIn, tmp_path: Path) -> None:
+    """The first one lies and is named in the progress; the second has it; the project is far."""
+    name = "x+1-y-install_only.tar.gz"
+    sha256 = standin.make_interpreter_archive(tmp_path / name)
+    target = f"/20990101/{name.replace('+', '%2B')}"
+    url = f"{interpreter.PROJECT_ROOT}{target}"
+    text = standin.recipe_text(standin.archive_table(url, sha256))
+    stand_in.recipe_file.write_text(text, "utf-8")
+    data = (tmp_path / name).read_bytes()
+    with hostile.serving({target: data[::-1]}) as liar, hostile.serving({target: data}) as good:
+        mirrors = tuple(Mirror(of=interpreter.PROJECT_ROOT, at=one.url("")) for one in (liar, good))
+        write_json(stand_in.paths.network_settings, NetworkSettings(mirrors=mirrors))
+
+        chosen = choose(stand_in)
+
+    assert chosen.archive == stand_in.paths.downloads / name
+    assert chosen.archive.read_bytes() == data
+    assert len(liar.requests) == len(good.requests) == 1
 
 
 def test_without_any_interpreter_the_file_is_named(stand_in: StandIn) -> None:

@@ -15,6 +15,8 @@ _PARTIAL = 206
 _RANGE_WRONG = 416
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _NO_RANGE = re.compile(r"bytes \*/(\d{1,18})")
+_LEAST_PART = 64 << 10
+"""A server may send less than was asked for, but not a byte at a time."""
 _PAGES = ("text/html", "application/xhtml")
 _PAGE_NAMES = (".html", ".htm", ".xhtml")
 _PACKED_NAMES = (".gz", ".tgz")
@@ -77,7 +79,9 @@ def _part(response: httpx.Response, asked: Span | None) -> Answer:
     if found is None or _encoding(response):
         raise RangesUseless
     start, last, total = (int(text) for text in found.groups())
-    if start != asked[0] or not start <= last < min(asked[1], total):
+    end = min(asked[1], total)
+    is_crumb = last + 1 < end and last + 1 - start < _LEAST_PART
+    if start != asked[0] or not start <= last < end or is_crumb:
         raise RangesUseless
     return Answer(
         start=start, end=last + 1, total=total, is_whole=False, validator=validator_of(response)

@@ -45,10 +45,10 @@ class Follower:
         """Keep up until cancelled. Raises: OSError."""
         while True:
             self._notice_restart()
-            if self._hashes and self._part.front - self._at >= _STEP:
-                await self._hash_on()
-            elif self._part.present - self._flushed >= _FLUSH_EVERY:
+            if self._part.present - self._flushed >= _FLUSH_EVERY:
                 await self._flush()
+            elif self._hashes and self._part.front - self._at >= _STEP:
+                await self._hash_on()
             else:
                 await asyncio.sleep(_LOOK_S)
 

@@ -1,6 +1,7 @@
 """What went wrong with one source of a file, in words, and whether it is worth another try."""
 
 import enum
+import errno
 import socket
 import ssl
 
@@ -66,6 +67,7 @@ class FileChanged(Exception):
     """The source has another version of the file than the one that the parts are of."""
 
 
+_NO_NETWORK = frozenset((errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN))
 _STATUS = {
     401: "it wants a user name and a password",
     403: "it refuses the file to this machine",
@@ -126,7 +128,9 @@ def of_error(error: Exception, url: str, policy: NetworkPolicy) -> Fault:
 def _unconnected(error: Exception, causes: list[BaseException], through: str) -> Fault:
     for cause in causes:
         if isinstance(cause, socket.gaierror):
-            return Fault(f"its name is not known here ({cause.strerror}){through}", again=False)
+            return Fault(f"its name is not known here ({cause.strerror}){through}", refusal=True)
+        if isinstance(cause, OSError) and cause.errno in _NO_NETWORK:
+            return Fault(f"there is no way to it ({cause.strerror}){through}", refusal=True)
         if isinstance(cause, ssl.SSLError):
             return Fault(f"no secure connection ({cause.reason or cause}){through}")
     return Fault(f"no connection{through} ({error})", again=True, crowded=True)

@@ -1,12 +1,14 @@
 """One file from its sources in order: waits its turn, goes on where it was, blames who lies."""
 
 import asyncio
+import contextlib
 import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import msgspec
 
 from studio.host.files import from_os_error, require_space, sha256_file
 from studio.host.network import NetworkPolicy, redacted
@@ -27,7 +29,8 @@ class Fetching:
     """One file on its way. `done`, `total`, `note` and `warnings` may be read meanwhile."""
 
     def __init__(self, wanted: Wanted, target: Path, policy: NetworkPolicy) -> None:
-        self._wanted = wanted
+        digest = wanted.sha256.lower() if wanted.sha256 is not None else None
+        self._wanted = msgspec.structs.replace(wanted, sha256=digest)
         self._target = target
         self._policy = policy
         self._budget = Budget(policy.most_tries)
@@ -66,6 +69,7 @@ class Fetching:
         part_path = self._target.with_name(f"{self._target.name}.part")
         try:
             if await self._is_here():
+                _tidy(part_path)
                 return
             await asyncio.to_thread(
                 functools.partial(self._target.parent.mkdir, parents=True, exist_ok=True)
@@ -112,7 +116,7 @@ class Fetching:
             addresses = tuple(sorted(addresses, key=lambda a: sources[a] not in part.contributors))
         failures: list[Failure] = []
         for address in addresses:
-            fault = await self._try(address, part, client)
+            fault = await self._try(address, part, client, is_last=address == addresses[-1])
             if fault is None:
                 await in_thread(functools.partial(part.publish, self._target))
                 return
@@ -122,7 +126,12 @@ class Fetching:
         raise unreachable(self._wanted, self._target, failures)
 
     async def _try(
-        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+        self,
+        address: str,
+        part: PartFile,
+        client: Callable[[], httpx.AsyncClient],
+        *,
+        is_last: bool,
     ) -> Fault | None:
         """Ask one source; None when the file is whole and right.
 
@@ -135,7 +144,7 @@ class Fetching:
                 part.reset(size=self._wanted.bytes)
             is_mixed = part.present > 0
             try:
-                found = await self._whole(address, part, client)
+                found = await self._whole(address, part, client, is_last=is_last)
             except Fault as fault:
                 return fault
             if self._wanted.sha256 in (None, found):
@@ -149,7 +158,12 @@ class Fetching:
             self.say("what was here before did not fit; beginning anew")
 
     async def _whole(
-        self, address: str, part: PartFile, client: Callable[[], httpx.AsyncClient]
+        self,
+        address: str,
+        part: PartFile,
+        client: Callable[[], httpx.AsyncClient],
+        *,
+        is_last: bool,
     ) -> str:
         """Bring every byte, and return the sha256 of the whole."""
         follower = Follower(part, hashes=self._wanted.sha256 is not None)
@@ -164,6 +178,7 @@ class Fetching:
                 name=self._target.name,
                 expected=self._wanted.bytes,
                 is_pinned=self._wanted.sha256 is not None,
+                is_last=is_last,
                 budget=self._budget,
                 on_note=self.say,
                 on_size=lambda: self._require_space(part),
@@ -207,6 +222,14 @@ class Fetching:
             return read(_CHUNK)
         except OSError as error:
             raise Fault(_unreadable(local, error)) from error
+
+
+def _tidy(part_path: Path) -> None:
+    """Remove the unfinished form of a file that has come another way, unless it is in use."""
+    with contextlib.suppress(OSError):
+        if part_path.is_file() and (part := PartFile.try_open(part_path)) is not None:
+            part.discard()
+            part.close()
 
 
 def is_whole(path: Path, wanted: Wanted) -> bool:

@@ -5,6 +5,7 @@ ignores ranges, or answers with other ones, gets one request for everything inst
 """
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncIterator, Callable
 
@@ -46,11 +47,14 @@ class Session:
         name: str,
         expected: int | None,
         is_pinned: bool,
+        is_last: bool,
         budget: Budget,
         on_note: Callable[[str], None],
         on_size: Callable[[], None],
     ) -> None:
         """`expected` is the size where it is known, `is_pinned` whether a digest will decide.
+
+        `is_last`: there is no other source to go to.
 
         Without a digest the source's own marks (ETag, time of change) tell versions apart. With
         one they are not asked: machines behind one address give the same file different marks.
@@ -60,6 +64,7 @@ class Session:
         self._policy = policy
         self._name = name
         self._expected = expected
+        self._tries_midway = policy.tries_midway if is_last else policy.tries
         self._budget = budget
         self._is_pinned = is_pinned
         self._on_note = on_note
@@ -67,10 +72,12 @@ class Session:
         self._only_stream = False
         self._ranges_worked = False
         self._is_known = asyncio.Event()
+        self._is_handed_out = asyncio.Event()
         self._is_first = True
         self._validator = None if is_pinned else part.validator(source.digest)
         self._incidents = 0
         self._in_a_row = 0
+        self._has_gained = False
         self._best = part.present
 
     async def run(self) -> None:
@@ -103,6 +110,7 @@ class Session:
 
     async def _in_blocks(self) -> None:
         self._is_known.clear()
+        self._is_handed_out.clear()
         try:
             async with asyncio.TaskGroup() as workers:
                 for number in range(self._policy.connections):
@@ -116,14 +124,28 @@ class Session:
             await self._is_known.wait()
         try:
             while (span := self._part.claim(self._block_bytes())) is not None:
+                is_crowded = False
                 try:
                     await self._fetch(span, is_extra=number > 0)
                 except _Crowded:
-                    return  # the server wants fewer connections: the others go on
+                    is_crowded = True
                 finally:
                     self._part.release(span)
+                if is_crowded and await self._stand_back():
+                    return
+            self._is_handed_out.set()
         finally:
             self._is_known.set()
+
+    async def _stand_back(self) -> bool:
+        """Let the others go on alone for a while: the server wants fewer connections.
+
+        Returns whether they need no help any more.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._policy.back_off_most_s):
+                await self._is_handed_out.wait()
+        return self._is_handed_out.is_set()
 
     async def _fetch(self, span: Span, *, is_extra: bool) -> None:
         """Fetch what a worker has claimed, in as many tries as the policy allows."""
@@ -280,7 +302,7 @@ class Session:
 
         Several connections that break at the same time are one incident.
         """
-        may_pass = fault.again or (fault.refusal and self._ranges_worked)
+        may_pass = fault.again or (fault.refusal and (self._ranges_worked or self._has_gained))
         if not may_pass or (fault.wait_s or 0) > self._policy.wait_most_s:
             raise fault
         if incidents == self._incidents:
@@ -296,8 +318,10 @@ class Session:
         self._budget.left -= 1
         gained = self._part.present >= self._best + _GAIN_BYTES
         self._best = max(self._best, self._part.present)
+        self._has_gained |= gained
         self._in_a_row = 0 if gained else self._in_a_row + 1
-        if self._in_a_row >= self._policy.tries or self._budget.left <= 0:
+        most = self._tries_midway if self._has_gained else self._policy.tries
+        if self._in_a_row >= most or self._budget.left <= 0:
             raise fault
 
 

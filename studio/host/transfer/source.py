@@ -4,6 +4,7 @@ Redirects are followed by hand, because three of them must not be: around in cir
 from a protected connection to an open one.
 """
 
+import asyncio
 import contextlib
 import hashlib
 from collections.abc import AsyncIterator, Mapping
@@ -64,7 +65,7 @@ class Source:
             request = self._client.build_request(
                 "GET", request.url, headers=_with(request.headers, headers)
             )
-            response = await self._client.send(request, stream=True)
+            response = await self._send(request)
             if response.status_code not in _EXPIRED and not response.has_redirect_location:
                 return response
             await response.aclose()
@@ -75,10 +76,19 @@ class Source:
             self._resolved = response.request
         return response
 
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        """Return the head of an answer, which may come a byte at a time but not for ever."""
+        within_s = self._policy.connect_s + self._policy.stall_s
+        try:
+            async with asyncio.timeout(within_s):
+                return await self._client.send(request, stream=True)
+        except TimeoutError as error:
+            raise Fault(f"no answer within {within_s:.0f} s", again=True, crowded=True) from error
+
     async def _follow(self, request: httpx.Request) -> httpx.Response:
         seen: set[str] = set()
         while True:
-            response = await self._client.send(request, stream=True)
+            response = await self._send(request)
             if not response.has_redirect_location or response.next_request is None:
                 return response
             following = response.next_request
