@@ -1,5 +1,6 @@
 """`weir up` as a list of stages: detect, gateway, runtime, model, boot. Each skips what is done."""
 
+import asyncio
 import dataclasses
 import logging
 import os
@@ -22,7 +23,7 @@ from studio.models import fetch, library
 from studio.presets import choose
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
-from studio.runtimes import install, repair
+from studio.runtimes import install, litter, repair
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
 from studio.serving.command import Launch, Places
@@ -136,6 +137,7 @@ class Up:
         folder = runtime_folders.folder_of(self._paths, runtime)
         model = await self._model(choice, runtime_folders.python_of(self._paths, runtime))
         stages.begin(Stage.BOOT, preset.title)
+        await asyncio.to_thread(litter.sweep, self._paths)
         launch = self.render(choice, runtime, folder, model)
         engine = await self._ensure_ready(launch)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
@@ -213,7 +215,7 @@ class Up:
         found = await repair.ensure_whole(recipe, self._paths, stages.report)
         if found is not None:
             note = f"{recipe.name} is installed"
-            if not runtime_folders.is_made_of(self._paths, recipe, found):
+            if runtime_folders.is_outdated(self._paths, recipe, found):
                 note += "; there is an update: `weir runtime updates`"
             stages.end(Stage.RUNTIME, note, skipped=True)
             return found

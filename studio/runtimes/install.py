@@ -148,9 +148,12 @@ async def _install_locked(
         stock = Stock(recipe, paths, meter)
         async with _store_in_use(stock.store):
             meter.step(InstallStep.SPACE)
+            meter.begin("Looking how much room there is")
             await in_thread(functools.partial(_require_space, recipe, paths, stock))
             meter.step(InstallStep.FETCH)
             chosen = await choose(recipe, paths, meter, is_stocked=stock.has_interpreter)
+            meter.step(InstallStep.VERIFY)
+            meter.begin(f"{chosen.words}: as the recipe names it")
             installed = await _Installation(recipe, paths, meter, chosen, stock).run()
         await in_thread(functools.partial(_remove_unfinished, home))
         return installed

@@ -46,7 +46,15 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
-from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
+from tests.cli.runtime_samples import (
+    COLLECTED,
+    REPAIRED,
+    RUNTIMES,
+    UPDATED,
+    UPDATES,
+    VERDICT,
+    VERSIONS,
+)
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 STARTED_AT = 1_760_000_000.0
@@ -356,6 +364,8 @@ class FakeService:
             "repair": REPAIRED,
             "versions": VERSIONS,
             "rollback": VERSIONS,
+            "updates": UPDATES,
+            "update": UPDATED,
         }
         if rest[-1] in answers:
             return answers[rest[-1]]

@@ -33,9 +33,7 @@ from tests.runtimes.standin import StandIn
 
 def run(stand_in: StandIn, python: Path, code: str) -> str:
     """Return what a runtime prints."""
-    done = subprocess.run(
-        [python, "-I", "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
@@ -242,8 +240,7 @@ def test_while_it_is_cleaned_up_an_installation_waits(
     monkeypatch.setattr(installer, "_CLEAN_UP_S", 0.0)
     store = Store(stand_in.paths)
     store.open()
-    with store.alone() as is_ours, pytest.raises(Busy) as caught:
-        assert is_ours
+    with store.alone(), pytest.raises(Busy) as caught:
         build(stand_in)
     with store.used() as is_used, store.alone() as is_alone:
         assert (is_used, is_alone) == (True, False)
