@@ -5,6 +5,7 @@ A recipe may bring a table of its wheels' sizes (`sizes.toml` beside it, written
 part is reckoned from what the packages in the store take unpacked.
 """
 
+import functools
 from pathlib import Path
 
 from studio.domain.manifests import Document, RuntimeRecipe
@@ -57,14 +58,23 @@ def wheel_sizes(recipe: RuntimeRecipe, paths: Paths) -> dict[str, int]:
     Raises: BadInput (`document-invalid`).
     """
     path: Path = recipe_folder(paths, recipe.name) / SIZES_FILE
-    known: dict[str, int] = {}
-    if path.is_file():
-        table = read_toml(path, WheelSizes).platforms.get(host_platform(), {})
-        known = {locks.plain(pin): size for pin, size in table.items()}
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        known = {}
+    else:
+        known = dict(_table(path, found.st_mtime_ns, found.st_size))
     for wheel in recipe.packages.wheels if recipe.packages is not None else ():
         if wheel.bytes is not None:
             known[locks.plain(f"{wheel.name}=={wheel.version}")] = wheel.bytes
     return known
+
+
+@functools.lru_cache(maxsize=16)
+def _table(path: Path, _mtime_ns: int, _size: int) -> tuple[tuple[str, int], ...]:
+    """Read a table once for as long as the file is the same."""
+    table = read_toml(path, WheelSizes).platforms.get(host_platform(), {})
+    return tuple((locks.plain(pin), size) for pin, size in table.items())
 
 
 def _reckoned(recipe: RuntimeRecipe, store: Store, keys: dict[str, str], missing: set[str]) -> int:

@@ -84,13 +84,21 @@ def two_runtimes(stand_in: StandIn) -> list[str]:
     return [standin.NAME, "twin-1.0"]
 
 
-async def test_two_installations_at_once_share_what_either_brings(stand_in: StandIn) -> None:
-    """The window installs one runtime, the terminal another; both are whole, the store too."""
-    names = two_runtimes(stand_in)
-    catalog, paths = Catalog(stand_in.paths), stand_in.paths
+async def install_together(stand_in: StandIn, names: list[str]) -> None:
+    """Install several runtimes at the same time."""
+    catalog = Catalog(stand_in.paths)
     async with asyncio.TaskGroup() as tasks:
         for name in names:
-            tasks.create_task(install(catalog.recipe(name), paths, stand_in.reports.append))
+            work = install(catalog.recipe(name), stand_in.paths, stand_in.reports.append)
+            tasks.create_task(work)
+
+
+def test_two_installations_at_once_share_what_either_brings(stand_in: StandIn) -> None:
+    """The window installs one runtime, the terminal another; both are whole, the store too."""
+    names = two_runtimes(stand_in)
+    paths = stand_in.paths
+
+    asyncio.run(install_together(stand_in, names))
 
     for name in names:
         record = folder.in_use(paths, name)

@@ -96,6 +96,19 @@ def test_a_damaged_blob_is_replaced_by_the_whole_file(
     assert store.blob(entry).samefile(tree / SITE / "weirother/data.bin")
 
 
+def test_what_a_kill_left_in_the_runtime_goes(
+    other: tuple[Store, dict[str, str], Path],
+) -> None:
+    """Half of a shared file must not become one of the runtime's own."""
+    store, keys, tree = other
+    left = tree / SITE / "weirtiny" / ".share-1a2b"
+    left.write_bytes(b"half")
+
+    keep(store, tree, keys)
+
+    assert not left.exists()
+
+
 def test_an_interpreter_is_kept_with_its_links(
     other: tuple[Store, dict[str, str], Path], tmp_path: Path
 ) -> None:
