@@ -306,6 +306,7 @@ class _Installation:
                     self._paths.cache / "uv",
                     self._meter,
                     lambda: self._did(Step.LINKED),
+                    self._stock.taken_bytes,
                 )
             self._did(Step.LINKED)
         elif Step.PACKAGES not in self._journal.steps:

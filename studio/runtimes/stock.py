@@ -28,6 +28,8 @@ class Stock:
         self.known: dict[str, Read] = {}
         """What was read of the runtime's files, so that its list of files need not read it again.
         """
+        self.taken_bytes = 0
+        """Of packages that came out of the store."""
         self._recipe = recipe
         self._paths = paths
         self._meter = meter
@@ -65,6 +67,7 @@ class Stock:
         if taken.damaged:  # what uv has of them may be the same files
             names = sorted({pin.partition("==")[0] for pin in taken.damaged})
             await uv.forget(names, cache=self._cache)
+        self.taken_bytes = taken.bytes
         missing = self._keys.keys() - taken.pins
         if not missing:
             return None
