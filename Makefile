@@ -16,7 +16,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-download bench-up \
+.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-store bench-verify bench-download bench-up \
         bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
@@ -135,6 +135,9 @@ bench-gateway: dev ## Gateway against talking to the engine directly
 
 bench-install: dev ## Cold install against a plain uv pip sync
 	$(BIN)/python -m tests.bench.bench_install $(ARGS)
+
+bench-store: dev ## What a second runtime costs; ARGS=--real for the ones for the processor
+	$(BIN)/python -m tests.bench.bench_store $(ARGS)
 
 bench-verify: dev ## Verifying a runtime against sha256sum
 	$(BIN)/python -m tests.bench.bench_verify $(ARGS)

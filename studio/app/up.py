@@ -1,5 +1,6 @@
 """`weir up` as a list of stages: detect, gateway, runtime, model, boot. Each skips what is done."""
 
+import asyncio
 import dataclasses
 import logging
 import os
@@ -26,7 +27,7 @@ from studio.models import fetch, library
 from studio.presets import choose, knobs, resolve
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
-from studio.runtimes import install, pin, repair
+from studio.runtimes import install, litter, pin, repair
 from studio.runtimes.catalog import Catalog
 from studio.serving import command
 from studio.serving.command import Launch, Places
@@ -160,6 +161,7 @@ class Up:
         python = runtime_folders.python_of(self._paths, runtime)
         models = [await self._model(spec, python) for spec in preset.models]
         stages.begin(Stage.BOOT, preset.title)
+        await asyncio.to_thread(litter.sweep, self._paths)
         engine = await self._ensure_ready(self.render(choice, runtime, folder, models))
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))
@@ -234,7 +236,7 @@ class Up:
         found = await repair.ensure_whole(recipe, self._paths, stages.report)
         if found is not None:
             note = f"{recipe.name} is installed"
-            if not runtime_folders.is_made_of(self._paths, recipe, found):
+            if runtime_folders.is_outdated(self._paths, recipe, found):
                 note += "; there is an update: `weir runtime updates`"
             stages.end(Stage.RUNTIME, note, skipped=True)
             return found

@@ -13,12 +13,13 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.errors import Damaged
-from studio.domain.manifests import RuntimeRecipe
+from studio.domain.manifests import Canary, RuntimeRecipe
 from studio.host import tools
 from studio.host.files import from_os_error, make_private
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.host.process import RunResult
+from studio.runtimes import folder as folders
 
 _MARK = "WEIR-CANARY "
 _EVIDENCE_LINES = 12
@@ -34,19 +35,40 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def require(
-    recipe: RuntimeRecipe, paths: Paths, folder: Path, python: Path, meter: Meter, *, is_full: bool
-) -> tuple[Finding, ...]:
-    """Let the runtime in `folder` show that it works; return what it did.
+    recipe: RuntimeRecipe, paths: Paths, identity: str, python: Path, meter: Meter
+) -> None:
+    """Let the new runtime with this id show that it works, before it is used.
 
     Raises: Damaged (`canary-failed`), HostLacks (`not-writable`, `disk-full`).
     """
-    canary = recipe.canary
-    if canary is None:
-        return ()
+    if recipe.canary is None:
+        return
+    before = folders.current(paths, recipe.name)
+    if before is None or before.runtime_id == identity:
+        await _try(recipe, recipe.canary, paths, identity, python, meter, is_full=False)
+        return
+    try:
+        await _try(recipe, recipe.canary, paths, identity, python, meter, is_full=True)
+    except Damaged as error:
+        message = f"{error.message} The installation {before.runtime_id[:12]} stays in use."
+        raise Damaged(error.code, message, hint=error.hint, evidence=error.evidence) from error
+
+
+async def _try(
+    recipe: RuntimeRecipe,
+    canary: Canary,
+    paths: Paths,
+    identity: str,
+    python: Path,
+    meter: Meter,
+    *,
+    is_full: bool,
+) -> None:
     what = "Trying the new engine" if is_full else "Trying the engine's own parts"
     meter.begin(f"{what} on this machine")
     heard: list[str] = []
     sockets = _sockets(paths)
+    folder = folders.runtime_folder(paths, recipe.name, identity)
     try:
         result = await tools.run_tool(
             python,
@@ -58,17 +80,17 @@ async def require(
         )
     finally:
         shutil.rmtree(sockets, ignore_errors=True)
-    return _judged(recipe, result, heard)
+    _judge(recipe, result, heard)
 
 
-def _judged(recipe: RuntimeRecipe, result: RunResult, heard: list[str]) -> tuple[Finding, ...]:
+def _judge(recipe: RuntimeRecipe, result: RunResult, heard: list[str]) -> None:
     try:
         found = msgspec.json.decode(heard[-1][len(_MARK) :], type=tuple[Finding, ...])
     except (IndexError, msgspec.DecodeError):
         found = ()
     bad = [one for one in found if not one.is_well]
     if found and not bad:
-        return found
+        return
     if bad:
         reason = "; ".join(f"{one.name}: {one.said}" for one in bad)
     elif result.timed_out:

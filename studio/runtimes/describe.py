@@ -57,7 +57,7 @@ def _info(
         bytes=found.bytes if found is not None else _download_bytes(recipe),
         usable=not reasons,
         reasons=reasons,
-        is_update_offered=found is not None and not folders.is_made_of(paths, recipe, found),
+        is_update_offered=found is not None and folders.is_outdated(paths, recipe, found),
     )
 
 
@@ -110,7 +110,7 @@ def _warnings(
     recipe: RuntimeRecipe, paths: Paths, host: HostSnapshot, found: InstalledRuntime | None
 ) -> tuple[str, ...]:
     said = list(verdict.warnings_about(recipe, host))
-    if found is not None and not folders.is_made_of(paths, recipe, found):
+    if found is not None and folders.is_outdated(paths, recipe, found):
         said.append(_CHANGED)
     if Store(paths).way() is Way.COPY:
         said.append(_COPIES)

@@ -125,6 +125,17 @@ def is_wanted(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> 
     return is_held or is_made_of(paths, recipe, record)
 
 
+def is_outdated(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
+    """Tell whether an installation is not what the recipe says now.
+
+    A recipe whose lock or patches are missing is another one too, and no reason to stop a start.
+    """
+    try:
+        return not is_made_of(paths, recipe, record)
+    except BadInput:
+        return True
+
+
 def is_made_of(paths: Paths, recipe: RuntimeRecipe, record: InstalledRuntime) -> bool:
     """Tell whether an installation has the lock, patches and interpreter that the recipe has now.
 

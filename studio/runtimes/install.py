@@ -4,14 +4,10 @@ Every step can be run again, and a step that is in the journal is not. `runtime.
 last: a folder without it is unfinished, whatever else it holds. Killed anywhere, run it again.
 """
 
-import asyncio
-import contextlib
 import datetime
 import enum
 import functools
 import shutil
-import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -22,11 +18,10 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import percent_text
 from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
-from studio.host.files import exclusive, folder_bytes, from_os_error, require_space
+from studio.host.files import exclusive, folder_bytes, from_os_error
 from studio.host.meter import Meter, Report
 from studio.host.network import in_force
 from studio.host.paths import Paths
-from studio.host.sharing import Way
 from studio.host.threads import in_thread
 from studio.runtimes import (
     canary,
@@ -51,7 +46,6 @@ from studio.runtimes.packages import (
     write_alias,
 )
 from studio.runtimes.stock import Stock
-from studio.runtimes.store import Store
 from studio.runtimes.survey import write_manifest
 
 JOURNAL_FILE = "journal.json"
@@ -59,8 +53,6 @@ _PROBE_TIMEOUT_S = 120.0
 _MIN_BYTECODE_SHARE = 0.9
 """Without bytecode every boot takes twice as long; some files can never be compiled."""
 _MIN_FREE_BYTES = 500_000_000
-_CLEAN_UP_S = 60.0
-_CLEAN_UP_LOOK_S = 0.1
 
 
 class Step(enum.StrEnum):
@@ -162,11 +154,16 @@ async def _install_locked(
         meter.begin("Seeing what is here and what is to be fetched")
         patches.require_patches(paths, recipe)
         stock = Stock(recipe, paths, meter)
-        async with _store_in_use(stock.store):
+        async with stock.in_use():
             meter.step(InstallStep.SPACE)
-            await in_thread(functools.partial(_require_space, recipe, paths, stock))
+            meter.begin("Looking how much room there is")
+            work = functools.partial(stock.require_space, _unfinished(home), _MIN_FREE_BYTES)
+            await in_thread(work)
             meter.step(InstallStep.FETCH)
             chosen = await choose(recipe, paths, meter, is_stocked=stock.has_interpreter)
+            if chosen.archive is not None:
+                meter.step(InstallStep.VERIFY)
+                meter.begin(f"{chosen.words}: its sha256 is the recipe's")
             installed = await _Installation(recipe, paths, meter, chosen, stock).run()
         await in_thread(functools.partial(_remove_unfinished, home))
         return installed
@@ -177,38 +174,6 @@ def download_bytes(recipe: RuntimeRecipe, paths: Paths) -> int:
     if recipe.packages is None or folders.in_use(paths, recipe.name) is not None:
         return 0
     return sizes.fetch_bytes(recipe, paths)
-
-
-@contextlib.asynccontextmanager
-async def _store_in_use(store: Store) -> AsyncIterator[None]:
-    """Keep clean-ups away from the store; waits for one that is under way."""
-    await in_thread(store.open)
-    deadline = time.monotonic() + _CLEAN_UP_S
-    while True:
-        with store.used() as is_ours:
-            if is_ours:
-                yield
-                return
-        if time.monotonic() > deadline:
-            raise Busy(
-                "clean-up-running",
-                "The store is being cleaned up by another process of the Studio.",
-                hint="Wait until `weir runtime gc` is done, then run it again.",
-            )
-        await asyncio.sleep(_CLEAN_UP_LOOK_S)
-
-
-def _require_space(recipe: RuntimeRecipe, paths: Paths, stock: Stock) -> None:
-    """Refuse a disk that is too small; what lies here already counts, half done or in the store."""
-    needed = recipe.needs.disk_bytes
-    least = min(_MIN_FREE_BYTES, needed)
-    home = folders.named_folder(paths, recipe.name)
-    here = sum(folder_bytes(place) for place in _unfinished(home))
-    if here:
-        here += folder_bytes(paths.cache / "uv")
-    if stock.store.way() is Way.LINK:
-        here = max(here, stock.bytes())
-    require_space(paths.home, max(least, needed - here), recipe.title)
 
 
 class _Installation:
@@ -248,7 +213,8 @@ class _Installation:
         self._meter.step(InstallStep.PROBE)
         await self._probe()
         self._meter.step(InstallStep.CANARY)
-        await self._try_out()
+        await canary.require(self._recipe, self._paths, self._id, self._python, self._meter)
+        self._did(Step.CANARY)
         self._meter.step(InstallStep.ACTIVATE)
         return await self._activate()
 
@@ -323,6 +289,7 @@ class _Installation:
                     self._paths.cache / "uv",
                     self._meter,
                     lambda: self._did(Step.LINKED),
+                    self._stock.taken_bytes,
                     policy=in_force(self._paths),
                 )
             self._did(Step.LINKED)
@@ -368,27 +335,6 @@ class _Installation:
         if faults:
             raise self._probe_failure("; ".join(faults), result.tail)
         self._did(Step.PROBE)
-
-    async def _try_out(self) -> None:
-        before = folders.current(self._paths, self._recipe.name)
-        is_full = before is not None and before.runtime_id != self._id
-        try:
-            await canary.require(
-                self._recipe,
-                self._paths,
-                self._folder,
-                self._python,
-                self._meter,
-                is_full=is_full,
-            )
-        except Damaged as error:
-            if before is None or not is_full:
-                raise
-            stays = f"The installation {before.runtime_id[:12]} stays in use."
-            raise Damaged(
-                error.code, f"{error.message} {stays}", hint=error.hint, evidence=error.evidence
-            ) from error
-        self._did(Step.CANARY)
 
     def _probe_failure(self, reason: str, evidence: tuple[str, ...]) -> Damaged:
         self._forget_steps()

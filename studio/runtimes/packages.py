@@ -8,6 +8,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from studio.host import pip_config, process, uv
 from studio.host.files import write_atomic
 from studio.host.meter import Meter
 from studio.host.network import NetworkPolicy
+from studio.runtimes import locks
 
 _COMPILE_TIMEOUT_S = 1800.0
 _DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")
@@ -33,11 +35,13 @@ async def install_packages(
     cache: Path,
     meter: Meter,
     on_linked: Callable[[], None],
+    taken_bytes: int = 0,
     *,
     policy: NetworkPolicy | None = None,
 ) -> None:
-    """Install the lock; `on_linked` is called when all files are in place, before bytecode.
+    """Install a lock, or what of it is not in place yet, of which `taken_bytes` already are.
 
+    `on_linked` is called when all files are in place, before bytecode.
     Raises: what `uv.install` raises.
     """
     request = uv.PackageRequest(
@@ -48,8 +52,15 @@ async def install_packages(
         what=f"The packages of {recipe.title}",
         policy=policy,
     )
-    progress = _Progress(recipe, site_packages(python), meter, on_linked)
+    assert recipe.packages is not None
+    whole = recipe.packages.unpacked_bytes
+    total = max(0, whole - taken_bytes) if whole is not None else None
+    progress = _Progress(_count(lock), total, site_packages(python), meter, on_linked)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
+
+
+def _count(lock: Path) -> int:
+    return len(locks.pins(lock.read_text("utf-8")))
 
 
 def extra_indexes(recipe: RuntimeRecipe) -> tuple[str, ...]:
@@ -112,16 +123,20 @@ class _Progress:
     """Turns uv's lines and counters into progress."""
 
     def __init__(
-        self, recipe: RuntimeRecipe, site: Path, meter: Meter, on_linked: Callable[[], None]
+        self,
+        count: int,
+        total: int | None,
+        site: Path,
+        meter: Meter,
+        on_linked: Callable[[], None],
     ) -> None:
-        assert recipe.packages is not None
         self._site = site
         self._meter = meter
         self._on_linked = on_linked
-        self._count = recipe.packages.count
+        self._count = count
         self._compiling = False
         self._total: int | None = None
-        self._begin(f"Installing {self._count} packages", recipe.packages.unpacked_bytes)
+        self._begin(f"Installing {self._count} packages", total)
 
     def on_line(self, line: str) -> None:
         """Take up a line of uv's."""
@@ -155,13 +170,19 @@ class _Progress:
 
 
 def source_bytes(site: Path) -> int:
-    """Return the bytes of Python source that the installed packages list in their RECORD files."""
+    """Return the bytes of Python source that the installed packages list and nobody compiled yet.
+
+    As their RECORD files say; what came out of the store has its bytecode.
+    """
     total = 0
+    tag = f".cpython-{site.parent.name.removeprefix('python').replace('.', '')}.pyc"
     for record in site.glob("*.dist-info/RECORD"):
         with record.open(encoding="utf-8", errors="replace", newline="") as file:
             for row in csv.reader(file):
                 if len(row) == 3 and row[0].endswith(".py") and row[2].isdigit():
-                    total += int(row[2])
+                    folder, _slash, name = row[0].rpartition("/")
+                    cached = f"{site}/{folder}/__pycache__/{name[:-3]}{tag}"
+                    total += 0 if os.path.lexists(cached) else int(row[2])
     return total
 
 

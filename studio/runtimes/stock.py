@@ -1,12 +1,16 @@
 """One installation and the store: what it takes out before uv is asked, what it leaves there."""
 
+import asyncio
+import contextlib
 import functools
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 
+from studio.domain.errors import Busy
 from studio.domain.manifests import RuntimeRecipe
 from studio.host import pip_config, uv, uv_cache
-from studio.host.files import write_atomic
+from studio.host.files import folder_bytes, require_space, write_atomic
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.host.sharing import Way
@@ -16,8 +20,11 @@ from studio.runtimes import locks, wheels
 from studio.runtimes.store import Read, Store, interpreter_key, package_keys
 from studio.runtimes.store_keep import keep, keep_interpreter
 from studio.runtimes.store_take import Taken, take
+from studio.runtimes.verify import ticking
 
 MISSING_FILE = "missing.lock"
+_CLEAN_UP_S = 60.0
+_CLEAN_UP_LOOK_S = 0.1
 
 
 class Stock:
@@ -28,6 +35,8 @@ class Stock:
         self.known: dict[str, Read] = {}
         """What was read of the runtime's files, so that its list of files need not read it again.
         """
+        self.taken_bytes = 0
+        """Of packages that came out of the store."""
         self._recipe = recipe
         self._paths = paths
         self._meter = meter
@@ -35,9 +44,40 @@ class Stock:
         self._keys = package_keys(self._lock, recipe.interpreter.series)
         self._cache = paths.cache / "uv"
 
-    def bytes(self) -> int:
-        """Return how many bytes of the packages lie in the store."""
-        return self.store.bytes_of(self._keys.values())
+    @contextlib.asynccontextmanager
+    async def in_use(self) -> AsyncIterator[None]:
+        """Keep clean-ups away from the store; waits for one that is under way.
+
+        Raises: Busy (`clean-up-running`), OSError.
+        """
+        await in_thread(self.store.open)
+        deadline = time.monotonic() + _CLEAN_UP_S
+        while True:
+            with self.store.used() as is_ours:
+                if is_ours:
+                    yield
+                    return
+            if time.monotonic() > deadline:
+                raise Busy(
+                    "clean-up-running",
+                    "The store is being cleaned up by another process of the Studio.",
+                    hint="Wait until `weir runtime gc` is done, then run it again.",
+                )
+            await asyncio.sleep(_CLEAN_UP_LOOK_S)
+
+    def require_space(self, unfinished: Iterable[Path], least_bytes: int) -> None:
+        """Refuse a disk that is too small; what is here counts, half done or in the store.
+
+        Raises: HostLacks (`disk-space`).
+        """
+        needed = self._recipe.needs.disk_bytes
+        here = sum(folder_bytes(place) for place in unfinished)
+        if here:
+            here += folder_bytes(self._cache)
+        if self.store.way() is Way.LINK:
+            here = max(here, self.store.bytes_of(self._keys.values()))
+        wanted = max(min(least_bytes, needed), needed - here)
+        require_space(self._paths.home, wanted, self._recipe.title)
 
     def has_interpreter(self, build: str) -> bool:
         """Tell whether the interpreter of this build needs no archive."""
@@ -65,6 +105,7 @@ class Stock:
         if taken.damaged:  # what uv has of them may be the same files
             names = sorted({pin.partition("==")[0] for pin in taken.damaged})
             await uv.forget(names, cache=self._cache)
+        self.taken_bytes = taken.bytes
         missing = self._keys.keys() - taken.pins
         if not missing:
             return None
@@ -94,8 +135,13 @@ class Stock:
             return Taken(frozenset(), frozenset(), 0, {})
         total = await in_thread(functools.partial(self.store.bytes_of, held.values()))
         self._meter.begin("Taking from the store what is here", total=total, unit="bytes")
-        taken = await in_thread(functools.partial(take, self.store, root, held))
-        self._meter.reach(total)
+        read = [0]
+
+        def on_bytes(count: int) -> None:
+            read[0] += count
+
+        work = functools.partial(take, self.store, root, held, on_bytes=on_bytes)
+        taken = await ticking(work, lambda: self._meter.reach(min(read[0], total)))
         self.known |= taken.known
         return taken
 

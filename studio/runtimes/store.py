@@ -181,8 +181,7 @@ def package_keys(lock: str, series: str) -> dict[str, str]:
     Of the wheel that the lock's hashes allow here, for a Python of this `series` (`3.11`) and this
     platform: that is what bytecode and native modules depend on.
     """
-    tag = f"cp{series.replace('.', '')}-{host_platform()}"
-    return {pin: _key(pin, hashes, tag) for pin, hashes in locks.hashes(lock).items()}
+    return dict(_keys(lock, f"cp{series.replace('.', '')}-{host_platform()}"))
 
 
 def interpreter_key(build: str) -> str:
@@ -190,7 +189,12 @@ def interpreter_key(build: str) -> str:
     return f"interpreter-{hashlib.sha256(build.encode()).hexdigest()[:_DIGITS]}"
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=16)
+def _keys(lock: str, tag: str) -> tuple[tuple[str, str], ...]:
+    """Lists of presets ask for the same locks again and again, and one takes 30 ms to read."""
+    return tuple((pin, _key(pin, hashes, tag)) for pin, hashes in locks.hashes(lock).items())
+
+
 def _key(pin: str, hashes: tuple[str, ...], tag: str) -> str:
     name, _equals, version = pin.partition("==")
     digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()[:_DIGITS]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from studio.host.hashing import Hashed, Wanted, hash_files
+from studio.host.sharing import is_leftover
 from studio.runtimes import locks, relocate, survey
 from studio.runtimes.manifest import LINK, LISTING, PLACED, SUSPECT, Entry
 from studio.runtimes.store import Read, Store, inode_of
@@ -26,6 +27,9 @@ def keep(store: Store, root: Path, keys: Mapping[str, str]) -> Kept:
     when another runtime needs it. Raises: OSError, HostLacks (`disk-full`, `not-writable`).
     """
     seen = survey.walk(root)
+    for path in [path for path in seen if is_leftover(path.rpartition("/")[2])]:
+        (root / path).unlink(missing_ok=True)  # of a run that was killed in here
+        del seen[path]
     bytecode = _bytecode(seen)
     wanted = [
         found for found in survey.distributions(root, seen) if locks.plain(found.owner) in keys

@@ -274,10 +274,11 @@ async def examine_reporting(root: Path, manifest: Manifest, meter: Meter) -> Exa
         read[0] += count
 
     work = functools.partial(examine, root, manifest, on_bytes=on_bytes)
-    return await _ticking(work, lambda: meter.reach(min(read[0], total)))
+    return await ticking(work, lambda: meter.reach(min(read[0], total)))
 
 
-async def _ticking(work: Callable[[], T], on_tick: Callable[[], None]) -> T:
+async def ticking(work: Callable[[], T], on_tick: Callable[[], None]) -> T:
+    """Do `work` off the event loop, and call `on_tick` on it five times a second meanwhile."""
     try:
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(in_thread(work))

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from studio.app.runtimes import Runtimes
+from studio.app.updates import Updates
 from studio.domain.errors import HostLacks, NeedsConsent, NotFound
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.runtimes import InstallRequest, PinRequest, RollbackRequest, RuntimeState
 from studio.host.paths import Paths, bundled_root
 from studio.host.probe import snapshot
+from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.folder import python_of
 from studio.runtimes.packages import site_packages
@@ -39,6 +41,23 @@ async def test_the_list_holds_every_recipe(runtimes: Runtimes) -> None:
 
     assert len(found) == 6
     assert all(one.usable or one.reasons for one in found)
+
+
+async def test_a_recipe_that_cannot_be_read_is_in_the_list(stand_in: StandIn) -> None:
+    """As damaged, with the place of the mistake; the others are as they were."""
+    bad = stand_in.recipe_file.parents[1] / "a-bad-one-1.0" / "runtime.toml"
+    bad.parent.mkdir()
+    bad.write_text("schema_version = 1\nnmae = 3\n")
+
+    async def host() -> HostSnapshot:
+        return snapshot(stand_in.paths.home.parent)
+
+    runtimes = Runtimes(stand_in.paths, Catalog(stand_in.paths), host, stand_in.reports.append)
+    damaged, whole = (await runtimes.all()).runtimes
+
+    assert (damaged.name, damaged.state) == ("a-bad-one-1.0", RuntimeState.DAMAGED)
+    assert str(bad) in damaged.reasons[0]
+    assert (whole.name, whole.state) == (TINY, RuntimeState.AVAILABLE)
 
 
 async def test_what_was_supplied_counts_at_once(runtimes: Runtimes) -> None:
@@ -122,7 +141,9 @@ async def test_one_life_of_a_runtime(stand_in: StandIn) -> None:
     async def host() -> HostSnapshot:
         return snapshot(paths.home.parent)
 
-    runtimes = Runtimes(paths, Catalog(paths), host, stand_in.reports.append)
+    catalog, report = Catalog(paths), stand_in.reports.append
+    runtimes = Runtimes(paths, catalog, host, report)
+    updates = Updates(paths, catalog, PresetStore(paths), host, report)
     first = await runtimes.install(TINY, InstallRequest())
     assert first.info.state is RuntimeState.INSTALLED
     assert (await runtimes.verify(TINY, full=True)).is_whole
@@ -135,11 +156,13 @@ async def test_one_life_of_a_runtime(stand_in: StandIn) -> None:
 
     lock = stand_in.recipe_file.with_name("requirements.lock")
     lock.write_text(lock.read_text() + "# changed\n")
-    second = await runtimes.install(TINY, InstallRequest())
+    assert await runtimes.install(TINY, InstallRequest()) == await runtimes.one(TINY)
+    assert (await runtimes.one(TINY)).info.runtime_id == first.info.runtime_id
+    second = await updates.update(TINY, InstallRequest())
     back = await runtimes.rollback(TINY, RollbackRequest())
     forward = await runtimes.rollback(TINY, RollbackRequest(forward=True))
 
     assert back.current == first.info.runtime_id
-    assert forward.current == second.info.runtime_id
+    assert forward.current == second.after
     assert len(forward.kept) == 2
     assert (await runtimes.collect(dry_run=True)).is_dry_run

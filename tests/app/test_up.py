@@ -33,7 +33,7 @@ from studio.runtimes import folder as runtime_folders
 from studio.runtimes.catalog import Catalog
 from studio.serving.command import Launch
 from tests.app.running import fake_paths
-from tests.fakes.catalogue import PRESET
+from tests.fakes.catalogue import PRESET, RUNTIME
 from tests.presets.samples import host
 
 READY = EngineSnapshot(state=EngineState.READY, boot_s=1.25, pool_tokens=7, runtime_id="abc")
@@ -126,6 +126,27 @@ async def test_every_stage_is_begun_or_skipped_and_the_gateway_opens_first(made:
     assert (result.pool_tokens, result.boot_s) == (7, 1.25)
     assert made.settings.now.preset == PRESET
     assert list(made.settings.now.boots_s.values()) == [1.25]
+
+
+async def test_a_changed_recipe_does_not_replace_what_is_installed(made: Made) -> None:
+    """An update of the Studio brings new recipes; what is installed goes on, and that is said.
+
+    Also when the new recipe could not be installed at all: its patch is missing.
+    """
+    recipe = made.paths.catalogue / "runtimes" / RUNTIME / "runtime.toml"
+    before = runtime_folders.in_use(made.paths, RUNTIME)
+    recipe.write_text(
+        recipe.read_text().replace("[serve]", '[[patches]]\ntitle = "x"\nfiles = ["x"]\n[serve]', 1)
+    )
+    choice = await made.choose()
+
+    result = await made.up.run(choice, UpRequest())
+
+    assert before is not None
+    assert result.runtime_id == before.runtime_id
+    ended = [e for e in made.events if isinstance(e, StageProgress) and e.stage is Stage.RUNTIME]
+    assert ended[-1].state is StageState.SKIPPED
+    assert "weir runtime updates" in (ended[-1].note or "")
 
 
 async def test_a_boot_that_fails_is_not_remembered(made: Made) -> None:

@@ -51,7 +51,15 @@ from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
-from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT, VERSIONS
+from tests.cli.runtime_samples import (
+    COLLECTED,
+    REPAIRED,
+    RUNTIMES,
+    UPDATED,
+    UPDATES,
+    VERDICT,
+    VERSIONS,
+)
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 STARTED_AT = 1_760_000_000.0
@@ -376,6 +384,8 @@ class FakeService:
             "import": IMPORTED,
             "signers": SIGNERS,
             "forget": SIGNERS,
+            "updates": UPDATES,
+            "update": UPDATED,
         }
         if rest[-1] in answers:
             return answers[rest[-1]]

@@ -3,7 +3,16 @@
 from studio.domain.control import RuntimeVersions
 from studio.domain.integrity import Collected, Removal, Repaired, Verdict
 from studio.domain.manifests import InstalledRuntime
-from studio.domain.runtimes import RuntimeInfo, RuntimeState
+from studio.domain.runtimes import (
+    Change,
+    ChangeKind,
+    RuntimeInfo,
+    RuntimeState,
+    RuntimeUpdate,
+    RuntimeUpdated,
+    RuntimeUpdates,
+    UpdateKind,
+)
 
 RUNTIMES = (
     RuntimeInfo(
@@ -63,4 +72,40 @@ VERSIONS = RuntimeVersions(
         )
         for identity in ("0a9a0c51b7d2e8644a1b", "3f9a0c51b7d2e8644a1b")
     ),
+)
+UPDATES = RuntimeUpdates(
+    updates=(
+        RuntimeUpdate(
+            kind=UpdateKind.RECIPE,
+            runtime="cpu-vllm-0.32.0",
+            runtime_id="3f9a0c51b7d2e8644a1b",
+            target="cpu-vllm-0.32.0",
+            title="vLLM 0.32.0 for CPU",
+            usable=True,
+            fetch_bytes=1 << 20,
+            disk_bytes=5 << 20,
+            packages=(
+                Change(kind=ChangeKind.CHANGED, name="numpy", before="2.0", after="2.1"),
+                Change(kind=ChangeKind.ADDED, name="zlib-ng", after="0.5"),
+                Change(kind=ChangeKind.REMOVED, name="six", before="1.16"),
+            ),
+            patches=(Change(kind=ChangeKind.ADDED, name="0005-new.patch"),),
+            presets=("cpu-demo",),
+        ),
+        RuntimeUpdate(
+            kind=UpdateKind.RELEASE,
+            runtime="sm70-1cat-1.5.0",
+            runtime_id="5f9a0c51b7d2e8644a1b",
+            target="sm70-1cat-1.5.2",
+            title="1Cat-vLLM 1.5.2 for V100",
+            usable=False,
+            reasons=("No source gives the sha256 of 1cat-vllm 1.5.2.",),
+            interpreter=Change(kind=ChangeKind.CHANGED, name="Python", before="a", after="b"),
+            patches=(),
+            knobs=(),
+        ),
+    )
+)
+UPDATED = RuntimeUpdated(
+    runtime="cpu-vllm-0.32.0", before="3f9a0c51b7d2e8644a1b", after="9f9a0c51b7d2e8644a1b"
 )

@@ -40,9 +40,25 @@ def test_a_misspelt_key_is_named(stand_in: StandIn) -> None:
     stand_in.edit("disk_bytes", "disc_bytes")
 
     with pytest.raises(BadInput, match="disc_bytes") as caught:
-        Catalog(stand_in.paths).recipes()
+        Catalog(stand_in.paths).recipe(NAME)
 
     assert str(stand_in.recipe_file) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text", ["disc_bytes = 1", "name = ", "\x00", '[needs]\ndisk_bytes = "much"']
+)
+def test_one_bad_recipe_does_not_hide_the_others(stand_in: StandIn, text: str) -> None:
+    """Somebody edits a recipe of their own, and every other runtime is still to be had."""
+    bad = stand_in.recipe_file.parents[1] / "mine-1.0" / "runtime.toml"
+    bad.parent.mkdir()
+    bad.write_text(text)
+    catalog = Catalog(stand_in.paths)
+
+    assert [recipe.name for recipe in catalog.recipes()] == [NAME]
+    ((name, error),) = catalog.unreadable()
+    assert name == "mine-1.0"
+    assert str(bad) in error.message
 
 
 def test_name_and_folder_must_agree(stand_in: StandIn) -> None:

@@ -12,6 +12,7 @@ from studio.runtimes import folder as folders
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.interpreter import host_platform
 from studio.runtimes.patches import patch_digest
+from studio.runtimes.store import Store
 from tests.runtimes.standin import NAME, StandIn
 
 HOST = HostSnapshot(
@@ -113,16 +114,41 @@ def test_a_broken_installation_is_not_shown_as_absent(stand_in: StandIn, damage:
 
 
 def test_an_older_build_is_no_damage(stand_in: StandIn) -> None:
-    """After an update of the Studio the new lock is another runtime; the old one stays whole."""
+    """A new lock of the catalogue is an offer: what is installed goes on, and is called that."""
     record = installed(stand_in)
     lock = stand_in.recipe_file.with_name("requirements.lock")
     lock.write_text(lock.read_text() + "# changed\n")
 
     found = describe.detail(stand_in.recipe, None, stand_in.paths, HOST)
 
-    assert found.info.state is RuntimeState.AVAILABLE
+    assert (found.info.state, found.info.usable) == (RuntimeState.INSTALLED, True)
+    assert found.info.runtime_id == record.runtime_id
+    assert found.info.is_update_offered
     (warning,) = found.warnings
-    assert record.runtime_id[:12] in warning
+    assert "weir runtime updates" in warning
+
+
+def test_a_disk_that_shares_nothing_is_said(stand_in: StandIn) -> None:
+    """Somebody wonders where the space went."""
+    store = Store(stand_in.paths)
+    store.open()
+    (store.root / "way").write_text("copy")
+
+    (warning,) = describe.detail(stand_in.recipe, None, stand_in.paths, HOST).warnings
+
+    assert "link" in warning
+
+
+def test_a_recipe_that_cannot_be_read_is_shown_with_its_mistake(stand_in: StandIn) -> None:
+    """File, line or key, and what was meant."""
+    stand_in.edit("disk_bytes", "disc_bytes")
+
+    ((name, error),) = Catalog(stand_in.paths).unreadable()
+    found = describe.unreadable(name, error)
+
+    assert (found.name, found.state, found.usable) == (NAME, RuntimeState.DAMAGED, False)
+    assert "runtime.toml" in found.reasons[0]
+    assert "disc_bytes" in found.reasons[0]
 
 
 def test_what_is_open_is_a_reason_until_it_is_installed(stand_in: StandIn) -> None:

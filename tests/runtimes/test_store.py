@@ -12,8 +12,7 @@ import pytest
 from studio.domain.errors import Busy, StudioError
 from studio.host.hashing import hash_file
 from studio.host.sharing import Way
-from studio.runtimes import install as installer
-from studio.runtimes import versions
+from studio.runtimes import stock, versions
 from studio.runtimes.folder import python_of
 from studio.runtimes.manifest import EXECUTABLE, LISTING, Entry
 from studio.runtimes.store import Store, fits, interpreter_key, is_whole, package_keys
@@ -33,9 +32,7 @@ from tests.runtimes.standin import StandIn
 
 def run(stand_in: StandIn, python: Path, code: str) -> str:
     """Return what a runtime prints."""
-    done = subprocess.run(
-        [python, "-I", "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
@@ -239,11 +236,10 @@ def test_while_it_is_cleaned_up_an_installation_waits(
     stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it is about to link must not be removed under its hands."""
-    monkeypatch.setattr(installer, "_CLEAN_UP_S", 0.0)
+    monkeypatch.setattr(stock, "_CLEAN_UP_S", 0.0)
     store = Store(stand_in.paths)
     store.open()
-    with store.alone() as is_ours, pytest.raises(Busy) as caught:
-        assert is_ours
+    with store.alone(), pytest.raises(Busy) as caught:
         build(stand_in)
     with store.used() as is_used, store.alone() as is_alone:
         assert (is_used, is_alone) == (True, False)

@@ -10,7 +10,9 @@ from studio.domain.runtimes import Tool
 from studio.runtimes import toolchain
 from studio.runtimes.toolchain import FoundTool, Where
 
-NVCC = Tool(name="nvcc", programs=("nvcc",), min_version="13.0", below_version="13.1", purpose="Kernels.")
+NVCC = Tool(
+    name="nvcc", programs=("nvcc",), min_version="13.0", below_version="13.1", purpose="Kernels."
+)
 PRINTED = "Copyright (c) 2005-2025 NVIDIA Corporation\nCuda compilation tools, release {}, V{}.88\n"
 
 
