@@ -161,8 +161,8 @@ def _check_knob(preset: Preset, name: str, knob: Knob, where: str) -> None:
 def _conditions(preset: Preset) -> Iterator[tuple[str, Condition]]:
     for rule in preset.rules:
         yield f"rules.{rule.name}", rule.when
-    for kind, advices in (("refusals", preset.refusals), ("warnings", preset.warnings)):
-        for one in advices:
+    for kind, listed in (("refusals", preset.refusals), ("warnings", preset.warnings)):
+        for one in listed:
             yield f"{kind}.{one.name}", one.when
 
 
@@ -187,8 +187,8 @@ def _placeholders(preset: Preset) -> Iterator[tuple[str, str]]:
     for rule in preset.rules:
         place = f"rules.{rule.name}"
         texts += [(place, rule.environment), (place, rule.structured), (place, rule.set)]
-    for kind, advices in (("refusals", preset.refusals), ("warnings", preset.warnings)):
-        texts += [(f"{kind}.{one.name}", (one.sentence, one.hint)) for one in advices]
+    for kind, listed in (("refusals", preset.refusals), ("warnings", preset.warnings)):
+        texts += [(f"{kind}.{one.name}", (one.sentence, one.hint)) for one in listed]
     for place, value in texts:
         for text in _strings(value):
             yield from ((place, name) for name in PLACEHOLDER.findall(text))

@@ -216,6 +216,11 @@ class OwnPresets:
         except OSError as error:
             raise from_os_error(error, path) from error
 
+    def _tidy(self) -> None:
+        """Remove what a killed process left half written; only who holds the lock writes here."""
+        for left in (*self._folder.glob(".*.toml.new*"), *self._folder.glob("bases/.*.json.*")):
+            left.unlink(missing_ok=True)
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         try:
@@ -227,6 +232,7 @@ class OwnPresets:
                         "Another process of the Studio is changing presets.",
                         hint="Run it again.",
                     )
+                self._tidy()
                 yield
         except OSError as error:
             raise from_os_error(error, self._folder) from error

@@ -153,7 +153,7 @@ class _State:
                 made[variable] = flags.text(value)
         return made
 
-    def findings(self, advices: tuple[Advice, ...], facts: Facts) -> tuple[Finding, ...]:
+    def findings(self, listed: tuple[Advice, ...], facts: Facts) -> tuple[Finding, ...]:
         """Return those whose condition holds, their sentences filled in."""
         return tuple(
             Finding(
@@ -162,7 +162,7 @@ class _State:
                 hint=None if one.hint is None else self._said(one.hint),
                 source=one.source,
             )
-            for one in advices
+            for one in listed
             if holds(one.when, facts, self._settings)
         )
 

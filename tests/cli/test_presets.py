@@ -194,7 +194,7 @@ def test_a_command_as_a_document(weir: Weir) -> None:
         (["argv", "27b-mtp", "--set", "dtype=float16"], 3, "preset-refused"),
         (["argv", "27b-mtp", "--format", "yaml"], 2, "usage"),
         (["argv"], 2, "usage"),
-        (["presets", "shwo"], 2, "usage"),
+        (["presets", "shw"], 2, "usage"),
         (["presets", "copy", "27b-mtp"], 2, "usage"),
         (["presets", "edit", "27b-mtp", "--host", "rtx3090-linux"], 2, "usage"),
     ],

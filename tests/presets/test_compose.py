@@ -87,18 +87,18 @@ def test_several_runtimes_are_a_knob() -> None:
         ({"uses": ["x"]}, "no part `x`", "There are: a, b."),
         ({"model": "tinny"}, "no model `tinny`", "Did you mean `tiny`?"),
         ({"drafter": "x"}, "no model `x`", "There are: tiny."),
-        ({"values": {"lenght": 1}}, "`values.lenght`", "Did you mean `length`?"),
+        ({"values": {"length_": 1}}, "`values.length_`", "Did you mean `length`?"),
         ({"values": {"length": 10}}, "the value of `length` should be at most 9", None),
         ({"values": {"length": "x"}}, "should be a whole number", None),
         ({"rules": [{"name": "q", "why": "", "set": {"length": 0}}]}, "`rules.q` sets", None),
         (
-            {"rules": [{"name": "q", "why": "", "when": {"settings": {"lenth": {}}}}]},
-            "`rules.q` names the setting `lenth`",
+            {"rules": [{"name": "q", "why": "", "when": {"settings": {"length_": {}}}}]},
+            "`rules.q` names the setting `length_`",
             "Did you mean `length`?",
         ),
         (
-            {"warnings": [{"name": "q", "when": {}, "sentence": "{lenth}"}]},
-            "`warnings.q` uses the placeholder {lenth}",
+            {"warnings": [{"name": "q", "when": {}, "sentence": "{length_}"}]},
+            "`warnings.q` uses the placeholder {length_}",
             "Did you mean `length`?",
         ),
         (

@@ -293,3 +293,35 @@ def test_what_is_no_preset_or_holds_a_key_is_not_taken_over(
 
     assert caught.value.code == code
     assert not list(home.presets.glob("*.toml"))
+
+
+def test_what_a_killed_process_left_is_tidied_up(home: Home) -> None:
+    """Half written files are never read, and do not pile up."""
+    home.own.copy("27b-mtp", CopyRequest(id="mine"))
+    left = [
+        home.presets / ".mine.toml.new",
+        home.presets / "..mine.toml.new.abc",
+        home.presets / "bases" / ".0.json.abc",
+    ]
+    for path in left:
+        path.write_text("half", encoding="utf-8")
+
+    assert home.store.readable()[1] == {}
+    home.own.edit("mine", {"max_num_seqs": "3"})
+
+    assert not [path for path in left if path.exists()]
+    assert home.own.diff("mine", None).is_three_way
+
+
+def test_a_broken_part_or_model_breaks_only_what_uses_it(home: Home) -> None:
+    """The demo knows nothing of the person's own part for the 27B."""
+    for folder in ("parts", "models"):
+        (home.presets / folder).mkdir(parents=True)
+    (home.presets / "parts" / "mtp.toml").write_text("name = 1", encoding="utf-8")
+    (home.presets / "models" / "qwen3.8-flash-next-nvfp4.toml").write_text("x", encoding="utf-8")
+
+    readable, broken = home.store.readable()
+
+    assert set(broken) == {"27b-mtp", "27b-long", "27b-huge-mtp", "v100-flash-next"}
+    assert "mtp.toml, line 1" in broken["27b-mtp"].message
+    assert "cpu-demo" in {preset.id for preset in readable}
