@@ -7,6 +7,7 @@ presets/models/<id>.toml     the models they name
 """
 
 import difflib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -80,29 +81,6 @@ class PresetStore:
 
         Raises: BadInput (`document-invalid`, `preset-version`), HostLacks (`not-readable`).
         """
-        return self._read_with(path, preset_id, self._parts(), self._models(), is_own=is_own)
-
-    def readable(self) -> tuple[list[Preset], dict[str, StudioError]]:
-        """Return every preset that can be read, best rank first, and why the others cannot."""
-        found: list[Preset] = []
-        broken: dict[str, StudioError] = {}
-        parts, models = self._parts(), self._models()
-        for preset_id, path in self._files().items():
-            try:
-                found.append(self._read_with(path, preset_id, parts, models))
-            except StudioError as error:
-                broken[preset_id] = error
-        return sorted(found, key=lambda p: (-p.rank, p.id)), broken
-
-    def _read_with(
-        self,
-        path: Path,
-        preset_id: str,
-        parts: dict[str, PresetPart],
-        models: dict[str, ModelSpec],
-        *,
-        is_own: bool | None = None,
-    ) -> Preset:
         file = self._document(path, PresetFile)
         _check_version(file.schema_version, path)
         if file.id != preset_id:
@@ -110,14 +88,27 @@ class PresetStore:
                 "document-invalid",
                 f"{path}: `id` should be the file's name `{preset_id}`, found `{file.id}`.",
             )
+        own = path.parent == self._own if is_own is None else is_own
+        if own:
+            require_no_secret(msgspec.to_builtins(file), str(path))
+        parts = self._shelf("parts", PresetPart)
         where = str(path)
         stray = next((name for name in file.values if not _is_knob(name, file, parts)), None)
         if stray is not None:
             where = _with_line(path, ("values", stray))
-        own = path.parent == self._own if is_own is None else is_own
-        if own:
-            require_no_secret(msgspec.to_builtins(file), str(path))
+        models = self._shelf("models", ModelSpec)
         return compose(file, parts, models, where=where, is_own=own)
+
+    def readable(self) -> tuple[list[Preset], dict[str, StudioError]]:
+        """Return every preset that can be read, best rank first, and why the others cannot."""
+        found: list[Preset] = []
+        broken: dict[str, StudioError] = {}
+        for preset_id, path in self._files().items():
+            try:
+                found.append(self.read(path, preset_id))
+            except StudioError as error:
+                broken[preset_id] = error
+        return sorted(found, key=lambda p: (-p.rank, p.id)), broken
 
     def all(self) -> list[Preset]:
         """Return every preset that can be read, best rank first."""
@@ -129,15 +120,9 @@ class PresetStore:
     def _in(self, folder: Path) -> dict[str, Path]:
         return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
-    def _parts(self) -> dict[str, PresetPart]:
-        return self._documents("parts", PresetPart)
-
-    def _models(self) -> dict[str, ModelSpec]:
-        return self._documents("models", ModelSpec)
-
-    def _documents(self, folder: str, kind: type[T]) -> dict[str, T]:
+    def _shelf(self, folder: str, kind: type[T]) -> "_Shelf[T]":
         files = {**self._in(self._bundled / folder), **self._in(self._own / folder)}
-        return {name: self._document(path, kind) for name, path in files.items()}
+        return _Shelf(files, lambda path: self._document(path, kind))
 
     def _document(self, path: Path, kind: type[T]) -> T:
         """Return a document, from memory while its file is the same: each takes milliseconds."""
@@ -154,8 +139,32 @@ class PresetStore:
         return found
 
 
-def _is_knob(name: str, file: PresetFile, parts: dict[str, PresetPart]) -> bool:
-    return name in file.knobs or any(name in part.knobs for part in parts.values())
+class _Shelf(Mapping[str, T]):
+    """Documents of a folder by name, each read when it is asked for.
+
+    So a broken one breaks only the presets that use it.
+    """
+
+    def __init__(self, files: dict[str, Path], read: Callable[[Path], T]) -> None:
+        self._files = files
+        self._read = read
+
+    def __getitem__(self, name: str) -> T:
+        return self._read(self._files[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def _is_knob(name: str, file: PresetFile, parts: Mapping[str, PresetPart]) -> bool:
+    used = (parts[one] for one in file.uses if one in parts)
+    return name in file.knobs or any(name in part.knobs for part in used)
 
 
 def _with_line(path: Path, place: tuple[str, ...]) -> str:

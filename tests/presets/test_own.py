@@ -311,3 +311,17 @@ def test_what_a_killed_process_left_is_tidied_up(home: Home) -> None:
 
     assert not [path for path in left if path.exists()]
     assert home.own.diff("mine", None).is_three_way
+
+
+def test_a_broken_part_or_model_breaks_only_what_uses_it(home: Home) -> None:
+    """The demo knows nothing of the person's own part for the 27B."""
+    for folder in ("parts", "models"):
+        (home.presets / folder).mkdir(parents=True)
+    (home.presets / "parts" / "mtp.toml").write_text("name = 1", encoding="utf-8")
+    (home.presets / "models" / "qwen3.8-flash-next-nvfp4.toml").write_text("x", encoding="utf-8")
+
+    readable, broken = home.store.readable()
+
+    assert set(broken) == {"27b-mtp", "27b-long", "27b-huge-mtp", "v100-flash-next"}
+    assert "mtp.toml, line 1" in broken["27b-mtp"].message
+    assert "cpu-demo" in {preset.id for preset in readable}
