@@ -22,8 +22,8 @@ from studio.host.files import exclusive, folder_bytes, from_os_error, require_sp
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
+from studio.runtimes import access, history, libraries, patches, pin, wheels
 from studio.runtimes import folder as folders
-from studio.runtimes import history, libraries, patches, pin, wheels
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
@@ -154,6 +154,8 @@ class _Installation:
             # A kill while files were put in place may have left a package that looks installed
             # and is not. Beginning anew costs seconds: what was fetched lies in the cache.
             await self._make_interpreter()
+        else:
+            await in_thread(functools.partial(access.sweep, self._folder / "python"))
         if self._recipe.packages is not None:
             await self._install_packages()
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
