@@ -56,6 +56,6 @@ def test_what_a_kill_cut_off_goes_and_hidden_files_of_packages_stay(tmp_path: Pa
     sweep(tmp_path)
     sweep(tmp_path / "nothing")
 
-    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
     assert kept <= found
     assert not gone & found
