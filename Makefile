@@ -16,7 +16,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-up \
+.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-verify bench-bundle bench-up \
         bench-idle bench-window lock schema screenshots clean apt dev
 .DEFAULT_GOAL := help
 
@@ -137,6 +137,9 @@ bench-install: dev ## Cold install against a plain uv pip sync
 
 bench-verify: dev ## Verifying a runtime against sha256sum
 	$(BIN)/python -m tests.bench.bench_verify $(ARGS)
+
+bench-bundle: dev ## A runtime into one signed file, and out of it
+	$(BIN)/python -m tests.bench.bench_bundle $(ARGS)
 
 bench-up: dev ## `weir up` over the engine's own boot
 	$(BIN)/python -m tests.bench.bench_up $(ARGS)
