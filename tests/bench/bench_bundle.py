@@ -1,9 +1,9 @@
 """What it costs to put a runtime into one signed file and to take it out in another home.
 
 `python -m tests.bench.bench_bundle` prints a table. It takes an installed runtime (`--home`, else
-WEIR_HOME, else the usual place), changes nothing in it, and works in a temporary folder (`--scratch`
-names the disk; 4 GB). Beside it, in the same run: what `tar` and one `gzip` make of the same
-folder.
+WEIR_HOME, else the usual place), changes nothing in it, and works in a temporary folder of 4 GB
+(`--scratch` names the disk). Beside it, in the same run: what `tar` and one `gzip` make of the
+same folder.
 """
 
 import argparse
