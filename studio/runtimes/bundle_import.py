@@ -143,8 +143,9 @@ async def install(
 
     `recipe` is this catalogue's of the same name, which may be for another version.
 
-    Raises: Busy (`install-running`, `engine-running`), Damaged (`bundle-damaged`, `runtime-probe`), HostLacks
-    (`disk-space`, `disk-full`, `not-writable`, `not-readable`), and what `read_head` raises.
+    Raises: Busy (`install-running`, `engine-running`), Damaged (`bundle-damaged`,
+    `runtime-probe`), HostLacks (`disk-space`, `disk-full`, `not-writable`, `not-readable`,
+    `disk-unreliable`), and what `read_head` raises.
     """
     began = time.perf_counter()
     index = head.index
