@@ -16,7 +16,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-store bench-verify bench-download bench-up \
+.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-store bench-verify bench-download bench-bundle bench-up \
         bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
@@ -144,6 +144,9 @@ bench-verify: dev ## Verifying a runtime against sha256sum
 
 bench-download: dev ## Kills and speed of downloads, beside curl
 	$(BIN)/python -m tests.bench.bench_download $(ARGS)
+
+bench-bundle: dev ## A runtime into one signed file, and out of it
+	$(BIN)/python -m tests.bench.bench_bundle $(ARGS)
 
 bench-up: dev ## `weir up` over the engine's own boot
 	$(BIN)/python -m tests.bench.bench_up $(ARGS)

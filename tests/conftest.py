@@ -33,12 +33,15 @@ class Serving:
 def real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weir]:
     """Return a `weir` with the shipped catalogue; downloads are cached outside the clone."""
     folder = tmp_path_factory.mktemp("real") / "wéir home"
-    with weir_home(folder, None) as made:
+    person = tmp_path_factory.mktemp("person")
+    with weir_home(folder, None, person) as made:
         cache = Path(os.environ.get("WEIR_TEST_CACHE", "~/.cache/weir-studio-tests")).expanduser()
         (cache / "uv").mkdir(parents=True, exist_ok=True)
         made.paths.cache.mkdir(parents=True)
         (made.paths.cache / "uv").symlink_to(cache / "uv")
         yield made
+    written = [str(path) for path in person.rglob("*")]
+    assert written == [], "after install, boots, kills and the end, $HOME is as empty as before"
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ def exported_text(done: Exported, width: int = READABLE_WIDTH) -> str:
         ("File", done.path),
         ("sha256", done.sha256),
         ("Signed by", done.fingerprint),
+        ("Public key", done.public_key),
     ]
     parts = [_wrapped(head, width), labelled(pairs)]
     if done.is_new_key:

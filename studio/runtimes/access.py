@@ -1,4 +1,4 @@
-"""Folders of a runtime that somebody locked, and folders that were left empty."""
+"""What is in the way in a runtime's folders: locks, emptied folders, what a kill cut off."""
 
 import contextlib
 import os
@@ -37,3 +37,19 @@ def remove_emptied(root: Path, removed: Iterable[str]) -> None:
                 (root / parent).rmdir()
             except OSError:  # not empty, or gone already
                 break
+
+
+def sweep(python: Path) -> None:
+    """Remove what a kill left half-written in an interpreter's tree: lists and bytecode.
+
+    Otherwise they would be listed as installed and stay for ever. By the names that those two
+    writers use and in the folders that they write to; packages have hidden files of their own.
+    """
+    library = python / "lib"
+    for left in library.glob("python3.*/site-packages/*.dist-info/.RECORD.*"):
+        left.unlink(missing_ok=True)
+    for place, _folders, names in os.walk(library):
+        if place.endswith("__pycache__"):
+            for name in names:
+                if ".pyc." in name:
+                    Path(place, name).unlink(missing_ok=True)

@@ -5,6 +5,7 @@ name its new place, read back, asked by the probe, and only then recorded and sw
 anywhere, run it again: what was written is not written twice.
 """
 
+import contextlib
 import datetime
 import functools
 import hashlib
@@ -13,6 +14,7 @@ import time
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from studio.domain.bundles import Imported
 from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
@@ -31,6 +33,7 @@ from studio.host.files import (
 )
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
+from studio.host.processes import marked
 from studio.host.progress import Progress, followed
 from studio.host.threads import in_thread
 from studio.runtimes import bundle, bundle_read, history, relocate, signers, survey, verify
@@ -140,8 +143,9 @@ async def install(
 
     `recipe` is this catalogue's of the same name, which may be for another version.
 
-    Raises: Busy (`install-running`), Damaged (`bundle-damaged`, `runtime-probe`), HostLacks
-    (`disk-space`, `disk-full`, `not-writable`, `not-readable`), and what `read_head` raises.
+    Raises: Busy (`install-running`, `engine-running`), Damaged (`bundle-damaged`,
+    `runtime-probe`), HostLacks (`disk-space`, `disk-full`, `not-writable`, `not-readable`,
+    `disk-unreliable`), and what `read_head` raises.
     """
     began = time.perf_counter()
     index = head.index
@@ -274,6 +278,7 @@ class _Import:
         """
         self._relocate()
         if self._root.exists():
+            self._require_idle()
             doomed = self._root.with_name(f"{_DOOMED}{self._root.name}")
             shutil.rmtree(doomed, ignore_errors=True)
             self._root.rename(doomed)
@@ -281,6 +286,18 @@ class _Import:
             shutil.rmtree(doomed, ignore_errors=True)
         else:
             self._stage.rename(self._root)
+
+    def _require_idle(self) -> None:
+        """Refuse to take a damaged runtime away under an engine that runs from it."""
+        for process in marked(self._paths.home):
+            with contextlib.suppress(OSError, psutil.Error):
+                if any(str(self._root) in part for part in process.cmdline()):
+                    raise Busy(
+                        "engine-running",
+                        f"An engine runs from {self._index.recipe.title}, which the import would "
+                        "replace.",
+                        hint="`weir stop` ends it; then run it again. What was unpacked is kept.",
+                    )
 
     def _list(self) -> None:
         """List the runtime anew from what the disk holds.

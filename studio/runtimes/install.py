@@ -24,6 +24,7 @@ from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
 from studio.runtimes import (
+    access,
     canary,
     history,
     libraries,
@@ -200,6 +201,8 @@ class _Installation:
             # A kill while files were put in place may have left a package that looks installed
             # and is not. Beginning anew costs seconds: what was fetched lies in the cache.
             await self._make_interpreter()
+        else:
+            await in_thread(functools.partial(access.sweep, self._folder / "python"))
         self._meter.step(InstallStep.PACKAGES)
         if self._recipe.packages is not None:
             await self._install_packages()

@@ -64,6 +64,7 @@ def test_an_export_says_what_the_other_side_has_to_compare(weir: Weir) -> None:
     assert ran.status == 0
     assert EXPORTED.path in ran.out
     assert EXPORTED.sha256 in ran.out
+    assert EXPORTED.public_key in ran.out
     assert f"--trust {FINGERPRINT}" in ran.out
 
 

@@ -112,8 +112,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def weir_home(home: Path, catalogue: Path | None) -> Iterator[Weir]:
-    """Yield a `weir` in `home`; `catalogue` None means the shipped one."""
+def weir_home(home: Path, catalogue: Path | None, person: Path | None = None) -> Iterator[Weir]:
+    """Yield a `weir` in `home`; `catalogue` None means the shipped one.
+
+    `person` is a folder to be $HOME, in which nobody else writes.
+    """
     home.mkdir(parents=True, exist_ok=True)
     paths = Paths(home=home, catalogue=catalogue or bundled_root())
     port = free_port()
@@ -123,6 +126,13 @@ def weir_home(home: Path, catalogue: Path | None) -> Iterator[Weir]:
     environment["PYTHONPATH"] = str(bundled_root())
     if catalogue is not None:
         environment["WEIR_CATALOGUE"] = str(catalogue)
+    if person is not None:
+        pip_config = Path.home() / ".config" / "pip" / "pip.conf"
+        if pip_config.is_file():  # where packages come from is the machine's matter
+            environment.setdefault("PIP_CONFIG_FILE", str(pip_config))
+        for name in [name for name in environment if name.startswith("XDG_")]:
+            del environment[name]
+        environment["HOME"] = str(person)
     weir = Weir(paths=paths, environment=environment, port=port)
     try:
         yield weir

@@ -31,7 +31,9 @@ from tests.runtimes.standin import StandIn
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 600.0
-_TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}|\.removing-.*|.*\.partial|.*\.part")
+_TEMPORARY = re.compile(
+    r"\..+\.[a-z0-9_]{8}|\.removing-.*|.*\.partial|.*\.part|.*\.pyc\.\d+|\..+\.(mode|link)"
+)
 
 VICTIM = """
 import asyncio, os, signal, sys

@@ -1,8 +1,8 @@
-"""Folders that somebody locked, and folders that were left empty."""
+"""What is in the way in a runtime's folders: locks, emptied folders, what a kill cut off."""
 
 from pathlib import Path
 
-from studio.runtimes.access import open_up, remove_emptied
+from studio.runtimes.access import open_up, remove_emptied, sweep
 
 
 def test_every_folder_is_opened_to_its_owner_and_nothing_else_is_changed(tmp_path: Path) -> None:
@@ -37,3 +37,25 @@ def test_folders_that_became_empty_go_and_the_trees_stay(tmp_path: Path) -> None
 
     assert {path.name for path in (tmp_path / "python").iterdir()} == {"d", "kept"}
     assert (tmp_path / "python/kept/empty").is_dir()
+
+
+def test_what_a_kill_cut_off_goes_and_hidden_files_of_packages_stay(tmp_path: Path) -> None:
+    """Found by 200 kills: a half-written list was taken for a file of the runtime."""
+    site = "lib/python3.11/site-packages"
+    gone = {f"{site}/a-1.dist-info/.RECORD.tpst3o5d", f"{site}/a/__pycache__/b.cpython-311.pyc.139"}
+    kept = {
+        f"{site}/a-1.dist-info/RECORD",
+        f"{site}/a/.env.template",
+        f"{site}/a/b.pyc.txt",
+        f"{site}/a/__pycache__/b.cpython-311.pyc",
+    }
+    for name in gone | kept:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+
+    sweep(tmp_path)
+    sweep(tmp_path / "nothing")
+
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
+    assert kept <= found
+    assert not gone & found

@@ -21,6 +21,7 @@ from studio.runtimes.signers import forget, trust
 from tests.runtimes.bundles import CARRY_NOTHING, Made, export, host, made, take, tree
 from tests.runtimes.damage import SCRIPT, SITE
 from tests.runtimes.standin import NAME, StandIn
+from tests.runtimes.test_versions import engine_from
 
 __all__ = ["made"]
 
@@ -312,6 +313,22 @@ async def test_a_whole_one_is_recognised_and_a_damaged_one_replaced(
     (root / "python/bin/python3").unlink()
     assert not (await take(there, made.file)).was_there
 
+    await assert_works(made, there)
+
+
+async def test_an_engine_that_runs_keeps_its_files(made: Made, tmp_path: Path) -> None:
+    """It loads modules for as long as it lives, from a damaged runtime too."""
+    there = made.home(tmp_path / "home")
+    await take(there, made.file)
+    root = folder.folder_of(there.paths, made.record)
+    (root / SITE / "weirtiny/part3.py").unlink()
+
+    with engine_from(there, made.record):
+        error = await refusal(there, made.file)
+
+    assert error.code == "engine-running"
+    assert (root / "python/bin/python3").exists()
+    assert not (await take(there, made.file)).was_there
     await assert_works(made, there)
 
 
