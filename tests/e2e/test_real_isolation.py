@@ -38,7 +38,7 @@ def test_what_the_engine_has_open_for_writing_lies_in_the_studio_s_folder(
 
 
 def test_the_engine_knows_no_setting_of_another_python(serving: Serving) -> None:
-    """PYTHONPATH, VIRTUAL_ENV and friends of the person do not reach it; what it sets itself may."""
+    """PYTHONPATH, VIRTUAL_ENV and friends of the person; what it sets by itself is its own."""
     pids = serving.weir.engine_pids()
     assert pids
     for pid in pids:
