@@ -75,7 +75,7 @@ class Doctor:
         installed = frozenset(
             recipe.name
             for recipe in recipes
-            if replayed is None and folder.installed(self._paths, recipe) is not None
+            if replayed is None and folder.in_use(self._paths, recipe.name) is not None
         )
         presets, more_faults = self._preset_verdicts(recipes, host)
         found = report.checks(host, recipes, own_pids=own_pids, installed=installed)
@@ -101,10 +101,15 @@ class Doctor:
         )
 
     def _recipes(self) -> tuple[list[RuntimeRecipe], list[Check]]:
+        """Return the recipes that can be read; each of the others becomes a check."""
+        faults = [
+            _unreadable("runtime-file", f"Runtime {name}", error, name)
+            for name, error in self._catalog.unreadable()
+        ]
         try:
-            return self._catalog.recipes(), []
+            return self._catalog.recipes(), faults
         except StudioError as error:
-            return [], [_unreadable("runtime-files", "Runtimes", error, EVERYTHING)]
+            return [], [*faults, _unreadable("runtime-pins", "Runtimes", error, EVERYTHING)]
 
     def _preset_verdicts(
         self, recipes: Sequence[RuntimeRecipe], host: HostSnapshot

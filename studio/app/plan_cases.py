@@ -203,7 +203,7 @@ def _demands(
 ) -> Demands:
     missing = [spec for spec in preset.models if library.find(paths, spec) is None]
     disk = sum(spec.disk_bytes for spec in missing)
-    if runtime_folders.installed(paths, recipe) is None:
+    if runtime_folders.in_use(paths, recipe.name) is None:
         disk += recipe.needs.disk_bytes
     memory = None if target is None else target.weight_bytes.get("embedding")
     return Demands(

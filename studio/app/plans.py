@@ -156,7 +156,7 @@ class Plans:
         gpus: tuple[int, ...] | None,
     ) -> tuple[Case, Surroundings]:
         """Return what is planned for a preset, and what is known around it."""
-        installed = runtime_folders.installed(self._paths, recipe)
+        installed = runtime_folders.in_use(self._paths, recipe.name)
         around = Surroundings(
             tables=self.tables(),
             memory_bytes=ground.host.available_memory_bytes,
@@ -260,7 +260,7 @@ class Plans:
     def _download_bytes(self, case: Case) -> int | None:
         if case.preset is None or case.recipe is None:
             return None
-        models = sum(_still_to_fetch(one, self._paths) for one in case.preset.models)
+        models = sum(library.download_bytes(one, self._paths) for one in case.preset.models)
         return models + install.download_bytes(case.recipe, self._paths)
 
     # -- a start ---------------------------------------------------------------------------
@@ -326,13 +326,6 @@ class Plans:
         assert isinstance(found, kind)
         return found
 
-
-def _still_to_fetch(spec: ModelSpec, paths: Paths) -> int:
-    """Return what a model still needs from the network, whoever fetches it."""
-    if library.find(paths, spec) is not None or spec.folder is not None:
-        return 0
-    known = sum(source.download_bytes or 0 for source in spec.sources)
-    return library.download_bytes(spec, paths) or known or spec.disk_bytes
 
 
 def engine_pids(leader: int | None) -> frozenset[int]:

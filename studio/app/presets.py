@@ -116,7 +116,7 @@ class Presets:
     def _notes(self, preset: Preset, recipe: RuntimeRecipe | None) -> tuple[str, ...]:
         """Return what a person has to do before the preset can be served."""
         notes = []
-        if recipe is not None and runtime_folders.installed(self._paths, recipe) is None:
+        if recipe is not None and runtime_folders.in_use(self._paths, recipe.name) is None:
             try:
                 pin.require_installable(recipe)
             except StudioError as error:
@@ -204,7 +204,7 @@ class Presets:
             facts=fit.facts,
             gpus=request.gpus,
         )
-        installed = runtime_folders.installed(self._paths, recipe)
+        installed = runtime_folders.in_use(self._paths, recipe.name)
         places = self._places(preset, recipe, installed)
         made = launch(choice, places, {})
         warnings = [one.sentence for one in fit.resolved.warnings]

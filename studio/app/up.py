@@ -214,7 +214,7 @@ class Up:
         for a runtime whose recipe leaves something open; for a model that the Studio cannot fetch,
         what `library.check` raises.
         """
-        if runtime_folders.installed(self._paths, choice.recipe) is None:
+        if runtime_folders.in_use(self._paths, choice.recipe.name) is None:
             pin.require_installable(choice.recipe)
         for spec in choice.preset.models:
             if spec.wheel is None:

