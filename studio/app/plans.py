@@ -17,7 +17,7 @@ from studio.app.plan_refusals import check, has_more_room, refusal
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import ModelSpec, Preset, RuntimeRecipe
+from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.plans import Plan, PlanRequest, PlanVerdict
 from studio.host import hosts, processes
 from studio.host.documents import read_toml
@@ -325,7 +325,6 @@ class Plans:
         found = kept[1]
         assert isinstance(found, kind)
         return found
-
 
 
 def engine_pids(leader: int | None) -> frozenset[int]:
