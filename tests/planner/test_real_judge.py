@@ -127,10 +127,6 @@ def test_the_installed_engine_lays_every_random_model_out_alike(
     """Other models than yesterday's, every day; the seed is in the failure."""
     name, identity = str(serving.result["runtime"]), str(serving.result["runtime_id"])
     runtime = serving.weir.paths.runtimes / name / identity[:12]
-        serving.weir.paths.runtimes
-        / str(serving.result["runtime"])
-        / str(serving.result["runtime_id"])[:12]
-    )
     python = runtime / "python" / "bin" / "python3"
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
