@@ -5,20 +5,18 @@ Nothing is believed here and nothing checked: whoever reads the pack names every
 content. Protocol: git's gitprotocol-http and gitprotocol-v2.
 """
 
-import ssl
 import urllib.parse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import certifi
 import httpx
 
 from studio.domain.errors import NetworkFailure, NotFound
+from studio.host import network_client
+from studio.host.network import NetworkPolicy, in_force
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of one answer; a series with its history cut off is far below."""
-_CONNECT_S = 10.0
-_STALL_S = 30.0
 _MOST_MOVES = 5
 _HTTP_OK = 200
 _MOVED = frozenset((301, 302, 303, 307, 308))
@@ -80,20 +78,14 @@ class Remote:
 
 
 @asynccontextmanager
-async def reached(
-    address: str, *, transport: httpx.AsyncBaseTransport | None = None
-) -> AsyncIterator[Remote]:
+async def reached(address: str, *, policy: NetworkPolicy | None = None) -> AsyncIterator[Remote]:
     """Yield the repository at `address` (`https://…`), ready to be asked.
+
+    `policy` says how to go out; None: as the environment says.
 
     Raises: NotFound (`repository-missing`), NetworkFailure (`repository-unreachable`).
     """
-    async with httpx.AsyncClient(
-        transport=transport,
-        verify=_trust(),
-        timeout=httpx.Timeout(_STALL_S, connect=_CONNECT_S),
-        headers=_HEADERS,
-        follow_redirects=False,
-    ) as client:
+    async with network_client.client(policy or in_force(), headers=_HEADERS) as client:
         yield await _introduced(client, address.rstrip("/"))
 
 
@@ -187,12 +179,6 @@ async def _read(address: str, response: httpx.Response) -> bytes:
                 f"{address} sends more than {MOST_BYTES} bytes, which no patch series has.",
             )
     return bytes(data)
-
-
-def _trust() -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context
 
 
 def _said(address: str, said: bytes) -> NotFound | NetworkFailure:

@@ -12,6 +12,7 @@ from studio.domain.errors import Damaged, HostLacks
 from studio.domain.manifests import PatchSet, RuntimeRecipe, UpstreamSeries
 from studio.domain.runtimes import FetchedSeries, SeriesSet, SeriesSource
 from studio.host.meter import Meter
+from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.runtimes.upstream import obtain
 from studio.runtimes.upstream.copies import as_patch
@@ -66,7 +67,8 @@ async def fetch(recipe: RuntimeRecipe, paths: Paths, meter: Meter | None) -> tup
     (`disk-full`, `not-writable`).
     """
     sources = [
-        await obtain.ensure(one, kept_file(paths, one.commit), meter) for one in wanted(recipe)
+        await obtain.ensure(one, kept_file(paths, one.commit), meter, in_force(paths))
+        for one in wanted(recipe)
     ]
     for patches in recipe.patches:
         if patches.upstream is not None and patches.upstream.commit is not None:

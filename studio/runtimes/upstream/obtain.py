@@ -18,6 +18,7 @@ from studio.domain.errors import HostLacks, NetworkFailure, NotFound, StudioErro
 from studio.host import git_remote
 from studio.host.files import from_os_error, write_atomic
 from studio.host.meter import Meter
+from studio.host.network import NetworkPolicy, in_force
 from studio.host.threads import in_thread
 from studio.runtimes.upstream import local, program
 from studio.runtimes.upstream.objects import (
@@ -61,8 +62,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Of the file that is kept."""
 
 
-async def ensure(one: Wanted, target: Path, meter: Meter | None) -> Source:
+async def ensure(
+    one: Wanted, target: Path, meter: Meter | None, policy: NetworkPolicy | None = None
+) -> Source:
     """Make `target` hold what is wanted; nothing is fetched when it does.
+
+    `policy` says how to go out; None: as the environment says.
 
     Raises: NetworkFailure (`series-unreachable`), NotFound (`series-commit-missing`,
     `series-repository-missing`), HostLacks (`disk-full`, `not-writable`).
@@ -73,16 +78,16 @@ async def ensure(one: Wanted, target: Path, meter: Meter | None) -> Source:
     if meter is not None:
         meter.begin(f"Fetching the patches of {one.repository}")
     try:
-        words = await _bring(one, target)
+        words = await _bring(one, target, policy or in_force())
     except OSError as error:
         raise from_os_error(error, target) from error
     return _source(one, words, target)
 
 
-async def _bring(one: Wanted, target: Path) -> str:
+async def _bring(one: Wanted, target: Path, policy: NetworkPolicy) -> str:
     """Find what is wanted and keep it; return in words where it was."""
     await in_thread(functools.partial(_make_room, target.parent))
-    objects, words = await _find(one, target.parent)
+    objects, words = await _find(one, target.parent, policy)
     snapshot = _snapshot(one, objects)
     assert snapshot is not None
     data = bundle_bytes(one.commit, _needed(snapshot, one.paths).values())
@@ -99,7 +104,7 @@ def _source(one: Wanted, words: str, target: Path) -> Source:
     )
 
 
-async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
+async def _find(one: Wanted, folder: Path, policy: NetworkPolicy) -> tuple[Objects, str]:
     """Return the objects from the first place that has all of them."""
     tried: list[str] = []
     for place in await in_thread(functools.partial(_places, folder)):
@@ -107,9 +112,11 @@ async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
         if found is not None:
             return found, f"from {place}"
     failure: StudioError | None = None
+    if policy.offline and one.repository.startswith(("http://", "https://")):
+        raise _unavailable(one, folder, _switched_off(policy), tried)
     if program.program() is not None:
         try:
-            found = await program.fetch(one.repository, one.commit, folder)
+            found = await program.fetch(one.repository, one.commit, folder, policy.variables())
             if _has_all(one, found):
                 return found, "fetched with git"
         except (NetworkFailure, NotFound, HostLacks) as error:
@@ -117,9 +124,13 @@ async def _find(one: Wanted, folder: Path) -> tuple[Objects, str]:
     if not one.repository.startswith(("http://", "https://")):
         raise _unavailable(one, folder, failure or _no_address(one), tried)
     try:
-        return await _over_http(one)
+        return await _over_http(one, policy)
     except (NetworkFailure, NotFound) as error:
         raise _unavailable(one, folder, error, tried) from error
+
+
+def _switched_off(policy: NetworkPolicy) -> NetworkFailure:
+    return NetworkFailure("offline", f"The network is switched off by {policy.offline_source}.")
 
 
 def _make_room(folder: Path) -> None:
@@ -136,9 +147,9 @@ def _places(folder: Path) -> list[Path]:
     return sorted(place for place in folder.iterdir() if not place.name.startswith("."))
 
 
-async def _over_http(one: Wanted) -> tuple[Objects, str]:
+async def _over_http(one: Wanted, policy: NetworkPolicy) -> tuple[Objects, str]:
     """Fetch the commit and its trees first, then the few files that are needed, where one can."""
-    async with git_remote.reached(one.repository) as remote:
+    async with git_remote.reached(one.repository, policy=policy) as remote:
         words = "fetched over HTTP"
         if remote.address != one.repository.rstrip("/"):
             words = f"fetched over HTTP; the repository has moved to {remote.address}"

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from studio.domain.errors import NetworkFailure, NotFound, StudioError
@@ -26,25 +27,31 @@ def program() -> str | None:
     return shutil.which("git")
 
 
-async def fetch(address: str, commit: str, scratch: Path) -> dict[str, GitObject]:
+async def fetch(
+    address: str, commit: str, scratch: Path, variables: Mapping[str, str] | None = None
+) -> dict[str, GitObject]:
     """Return the objects of one commit without its history; `scratch` is a folder to work in.
+
+    `variables` say how to go out (proxy and certificates), beside the environment's own.
 
     Raises: NotFound (`commit-missing`, `repository-missing`), NetworkFailure
     (`repository-unreachable`), HostLacks (`program-missing`).
     """
     folder = Path(tempfile.mkdtemp(prefix=".git-", dir=scratch))
     try:
-        await _git(address, ["init", "-q", "--bare", str(folder)], _INIT_TIMEOUT_S)
+        await _git(address, ["init", "-q", "--bare", str(folder)], _INIT_TIMEOUT_S, {})
         argv = ["--git-dir", str(folder), *_SETTINGS, "fetch", "-q", "--depth=1", "--no-tags"]
-        await _git(address, [*argv, "--", address, commit], _TIMEOUT_S)
+        await _git(address, [*argv, "--", address, commit], _TIMEOUT_S, variables or {})
         found = local.read(folder)
         return found.objects if found is not None else {}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _git(address: str, arguments: list[str], timeout_s: float) -> None:
-    env = process.helper_environment(_QUIET)
+async def _git(
+    address: str, arguments: list[str], timeout_s: float, variables: Mapping[str, str]
+) -> None:
+    env = process.helper_environment({**_QUIET, **variables})
     result = await process.run(["git", *arguments], env=env, timeout_s=timeout_s)
     if result.exit_code != 0 or result.timed_out:
         raise _failure(address, result)

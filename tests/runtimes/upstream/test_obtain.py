@@ -1,6 +1,7 @@
 """A commit from whichever place can prove it, kept as one file that is whole or absent."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import HostLacks, NetworkFailure, NotFound, StudioError
+from studio.host.network import NetworkPolicy, Proxy
 from studio.runtimes.upstream import obtain, program
 from studio.runtimes.upstream.objects import root_tree
 from studio.runtimes.upstream.obtain import Source, Wanted
@@ -77,6 +79,41 @@ def names_kept(one: Wanted, folder: Path) -> set[str]:
     kept = obtain.kept_snapshot(folder / f"{one.commit}.bundle", one)
     assert kept is not None
     return set(kept.objects)
+
+
+@pytest.mark.parametrize("has_git", [True, False], ids=["git", "own client"])
+def test_a_network_that_is_switched_off_is_not_asked(
+    repository: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, has_git: bool
+) -> None:
+    """`weir network --set offline=on` holds for git as for everything else."""
+    if not has_git:
+        monkeypatch.setattr(program, "program", lambda: None)
+    policy = NetworkPolicy(offline_source="the Studio's settings")
+    with serving(repository) as server:
+        one = wanted(server.address, head(repository))
+        with pytest.raises(NetworkFailure) as caught:
+            asyncio.run(obtain.ensure(one, folder / f"{one.commit}.bundle", None, policy))
+
+        assert server.asked == []
+    assert caught.value.code == "series-unreachable"
+    assert "switched off by the Studio's settings" in caught.value.message
+
+
+@pytest.mark.parametrize("has_git", [True, False], ids=["git", "own client"])
+def test_the_proxy_of_the_policy_is_taken(
+    repository: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, has_git: bool
+) -> None:
+    """Behind a company's proxy the repository is reached through it or not at all."""
+    if not has_git:
+        monkeypatch.setattr(program, "program", lambda: None)
+    with serving(repository) as server:
+        through = Proxy(url=server.address, source="a test")
+        policy = NetworkPolicy(proxies={"http": through})
+        one = wanted("http://series.invalid/project", head(repository))
+        with contextlib.suppress(NetworkFailure, NotFound):  # the server may serve it or not
+            asyncio.run(obtain.ensure(one, folder / f"{one.commit}.bundle", None, policy))
+
+        assert server.asked
 
 
 @pytest.mark.parametrize("can_filter", [True, False], ids=["filter", "no filter"])
