@@ -154,8 +154,9 @@ def _engine(
     sizes = [card.usable_bytes for card in used]
     lowest = min(capabilities, default=None)
     known = [size for size in sizes if size is not None]
+    # A recipe says its engine's version; the name of a runtime of one's own need not.
     found = engine(
-        name,
+        name if recipe is None else f"{name}-{recipe.engine_version}",
         capability=(lowest[0], lowest[1]) if lowest is not None and len(lowest) == 2 else None,
         card_bytes=min(known, default=None),
         cpu_flags=host.cpu_flags,
@@ -163,7 +164,7 @@ def _engine(
     if recipe is None:
         return found
     device = Device.CUDA if recipe.needs.gpu else Device.CPU  # the recipe knows, a name may not say
-    return msgspec.structs.replace(found, device=device)
+    return msgspec.structs.replace(found, name=name, device=device)
 
 
 def _geometry(spec: ModelSpec, paths: Paths) -> tuple[ModelGeometry | None, tuple[str, ...]]:

@@ -203,6 +203,7 @@ class Studio:
         error: StudioError | None = None
         try:
             result = await self._carry_out(request)
+            await self._machine.look()  # what the cards hold now, for `weir status`
             job.outcome.set_result(result)
             logger.info("serving %s", describe(self._parts.supervisor.snapshot()))
             return result
@@ -257,6 +258,7 @@ class Studio:
         if self._job is not None:
             await self._job.cancel()
         await self._parts.supervisor.stop()
+        await self._machine.look()
         return self.status()
 
     async def _carry_out(self, request: UpRequest) -> UpResult:

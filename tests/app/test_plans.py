@@ -1,6 +1,7 @@
 """Plans of the shipped presets and of model folders, on hosts from files and on this machine."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,14 @@ PINNED = {
 }
 
 
-def planner(tmp_path: Path, machine: HostSnapshot | None = None, **settings: object) -> Plans:
+def planner(
+    tmp_path: Path,
+    machine: HostSnapshot | None = None,
+    catalogue: Path | None = None,
+    **settings: object,
+) -> Plans:
     """Return the planner of an empty home on `machine`, which is this one's."""
-    paths = Paths(home=tmp_path / "wéir home", catalogue=bundled_root())
+    paths = Paths(home=tmp_path / "wéir home", catalogue=catalogue or bundled_root())
     paths.home.mkdir(exist_ok=True)
     kept = SettingsFile(paths.settings_file)
     kept.change(**settings)
@@ -216,6 +222,27 @@ async def test_a_config_alone_is_enough_for_the_pool(tmp_path: Path, model: Path
     assert (found.pool_tokens, found.pool_tokens_error) == (81_727, 0)
     assert found.model == "Mein Modell ü"
     assert any("holds no weights" in one for one in found.warnings)
+
+
+async def test_a_runtime_whose_name_tells_no_version_is_planned_for(
+    tmp_path: Path, model: Path
+) -> None:
+    """A person's own runtime is called as they like; its recipe says which engine it holds."""
+    catalogue = tmp_path / "catalogue"
+    shutil.copytree(bundled_root() / "presets", catalogue / "presets")
+    shutil.copytree(bundled_root() / "runtimes", catalogue / "runtimes")
+    folder = catalogue / "runtimes" / "my-engine"
+    folder.mkdir()
+    recipe = (bundled_root() / "runtimes" / "cpu-vllm-0.32.0" / "runtime.toml").read_text("utf-8")
+    folder.joinpath("runtime.toml").write_text(
+        recipe.replace('name = "cpu-vllm-0.32.0"', 'name = "my-engine"'), encoding="utf-8"
+    )
+    found = await planner(tmp_path, catalogue=catalogue).plan(
+        PlanRequest(model=str(model), engine="my-engine", overrides=PINNED)
+    )
+
+    assert found.runtime == "my-engine"
+    assert found.block_size is not None
 
 
 async def test_a_stock_engine_without_a_card_leaves_the_verdict_open(
