@@ -90,6 +90,41 @@ def test_facts_of_a_compiled_cuda_boot_are_complete() -> None:
     assert facts["init_s"] == 159.08
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "w1-pinned.log",
+            {"pool_tokens": 81_727, "blocks": 212, "block_tokens": 400, "kv_bytes": 5_557_452_800},
+        ),
+        (
+            "w2-unpinned.log",
+            {
+                "pool_tokens": 528_914,
+                "activation_peak_bytes": 265_017_344,
+                "non_torch_bytes": 241_172_480,
+            },
+        ),
+        (
+            "w3-compiled.log",
+            {
+                "pool_tokens": 493_062,
+                "activation_peak_bytes": 2_522_877_952,
+                "graph_pool_bytes": 71_303_168,
+            },
+        ),
+        ("w4-tp2-killed.log", {"pool_tokens": 163_840, "weights_bytes": 53_614_404_608}),
+    ],
+)
+def test_a_patched_engine_on_cards_tells_its_ledger(name: str, expected: dict[str, int]) -> None:
+    """Recorded on H200 with our patches: what the next plan is calibrated with."""
+    seen, facts = walk(recordings.ENGINE / "cuda-0.32" / name)
+
+    assert {key: facts[key] for key in expected} == expected
+    assert facts["engine_version"] == "0.32.0"
+    assert (BootPhase.COMPILE in seen) == (name == "w3-compiled.log")
+
+
 def test_the_pool_line_corrects_the_length_that_a_drafter_printed() -> None:
     """A draft model prints its own length after the model's."""
     draft = phases.read(
