@@ -385,7 +385,7 @@ recipe = Catalog(paths).recipe("tiny-1.0")
 points, active = 0, False
 def hook(event, arguments):
     global points, active
-    if event == "open" and "steps" in str(arguments[0]):
+    if event == "open" and str(arguments[0]).endswith(".log"):  # the step begins
         active = True
     if active and event in ("os.rename", "os.mkdir", "os.remove", "open", "shutil.rmtree"):
         points += 1

@@ -77,7 +77,7 @@ def test_a_wrong_one_alone_is_named_with_both_versions(site: Path, tmp_path: Pat
 
     one = found(site, PATH=str(tmp_path / "system" / "bin"))
 
-    assert one.problem == f"{wrong} is 12.4.88, 13.0 is needed"
+    assert one.problem == f"{wrong} is 12.4.88, 13.0 or newer, but older than 13.1 is needed"
     assert toolchain.cuda_home({"nvcc": one}) is None
 
 
