@@ -141,14 +141,14 @@ def test_a_broken_preset_of_ones_own_is_a_finding(host: NvmlHost, tmp_path: Path
     """The doctor must not need a healthy patient."""
     own = tmp_path / "presets"
     own.mkdir()
-    (own / "mine.toml").write_text('titel = "x"', encoding="utf-8")
+    (own / "mine.toml").write_text('headline = "x"', encoding="utf-8")
 
     done = real(host, tmp_path, "doctor")
 
     text = " ".join(done.stdout.split())
     assert done.returncode == 0
     assert "Preset mine" in text
-    assert "titel" in text
+    assert "headline" in text
 
 
 BLOCKED = ("PySide6", "uv", "uvloop", "keyring", "setuptools", "click", "pygments")

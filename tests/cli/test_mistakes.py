@@ -9,7 +9,7 @@ from studio.cli.mistakes import near, sentence
     ("found", "known", "expected"),
     [
         ("stat", ("start", "status"), "status"),
-        ("staus", ("start", "status"), "status"),
+        ("sttus", ("start", "status"), "status"),
         ("STATUS", ("start", "status"), "status"),
         ("xyz", ("start", "status"), None),
         ("", ("start", "status"), None),
