@@ -58,7 +58,7 @@ LABEL_BOOT = "Boot"
 EXACT = "exact"
 NOTHING_TO_DOWNLOAD = "nothing, all is here"
 RATE_UNKNOWN = "how long is not known yet"
-REPLAY = "a captured machine, not this one"
+REPLAY = "a machine from a file, not this one"
 
 
 def fits(name: str, pool: str | None) -> str:

@@ -131,7 +131,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """NVML indices of the cards it would use."""
     cards: tuple[PlannedCard, ...] = ()
     is_replay: bool = False
-    """Whether `host` is a captured machine and not this one."""
+    """Whether `host` is a machine from a file and not this one."""
     verdict: PlanVerdict
     pool_tokens: int | None = None
     pool_tokens_error: int | None = None

@@ -24,7 +24,7 @@ class Ground:
     """Processes of our own engine, which ends before a new one starts."""
     allow_spill: bool = False
     is_replay: bool = False
-    """Whether `host` is a captured machine and not this one."""
+    """Whether `host` is a machine from a file and not this one."""
 
 
 def line_of(card: Gpu, ground: Ground) -> int | None:

@@ -152,4 +152,4 @@ def test_a_replayed_machine_is_marked() -> None:
     """Nobody may take it for this one."""
     text = plan_text.plan_text(msgspec.structs.replace(FITS, is_replay=True))
 
-    assert "a captured machine, not this one" in " ".join(text.split())
+    assert "a machine from a file, not this one" in " ".join(text.split())
