@@ -5,6 +5,7 @@ Reading is done in a thread, so that a slow disk stalls nobody's answer.
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -49,6 +50,7 @@ _REFUSED = (PlanVerdict.DOES_NOT_FIT, PlanVerdict.FITS_IF)
 _RELEASE_LOOK_S = 1.0
 _RELEASE_LOOKS = 8
 """Freed memory of cards was seen to come back after 0.5 to 1.5 s; it is waited for as it comes."""
+_STOCK_ENGINE = re.compile(r"vllm-\d+\.\d+(\.\w+)*")
 _DEFAULT_ENGINE = "vllm-0.32.0"
 _CPU_ENGINE = "cpu-vllm-0.32.0"
 
@@ -184,6 +186,9 @@ class Plans:
         gpus: tuple[int, ...] | None,
     ) -> tuple[Case, Surroundings]:
         name = request.engine or (_DEFAULT_ENGINE if ground.host.gpus else _CPU_ENGINE)
+        recipe = self._recipe_or_none(name)
+        if recipe is None:
+            _require_engine(name)
         around = Surroundings(
             tables=self.tables(), calibration=known, memory_bytes=ground.host.available_memory_bytes
         )
@@ -191,7 +196,7 @@ class Plans:
             Path(request.model or ""),
             Path(request.drafter) if request.drafter is not None else None,
             engine_name=name,
-            recipe=self._recipe_or_none(name),
+            recipe=recipe,
             known=self.document("runtimes/arguments.toml", Arguments),
             ground=ground,
             around=around,
@@ -332,3 +337,17 @@ def engine_pids(leader: int | None) -> frozenset[int]:
     if leader is None:
         return frozenset()
     return frozenset(one.pid for one in processes.tree(leader, own_role="engine"))
+
+
+def _require_engine(name: str) -> None:
+    """Refuse what is neither a runtime nor a release of vLLM: its rules would be a guess."""
+    if _STOCK_ENGINE.fullmatch(name):
+        return
+    number = re.search(r"\d+(\.\d+)+", name)
+    raise BadInput(
+        "engine-unknown",
+        f"`{name}` is neither a runtime of the catalogue nor a release of vLLM.",
+        hint=f"Did you mean `vllm-{number[0]}`?"
+        if number
+        else "Name a release, for example `vllm-0.31.0`, or a runtime of `weir runtime list`.",
+    )

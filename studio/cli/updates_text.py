@@ -13,7 +13,7 @@ from studio.domain.runtimes import (
 )
 from studio.domain.units import bytes_text
 
-NO_UPDATES = "Every installed runtime is as its recipe says, and the newest of its kind."
+NO_UPDATES = "There is nothing to update: what is installed is as its recipe says, and the newest of its kind."
 SIGNS: dict[ChangeKind, str] = {
     ChangeKind.ADDED: "+",
     ChangeKind.REMOVED: "-",

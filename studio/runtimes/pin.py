@@ -31,7 +31,10 @@ ORDER_MARK = "series-order"
 """The mark of a recipe whose list was not seen at its commit; agreed to, any list will do."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_WHEEL = re.compile(r"(?P<name>[^-/\\]+)-(?P<version>[^-/\\]+)(-[^/\\]+)?\.whl")
+_WHEEL = re.compile(
+    r"(?P<name>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII
+)
+"""PEP 427: name, version, perhaps a build number, and three tags."""
 
 
 def read(paths: Paths) -> RuntimePins:
@@ -206,7 +209,7 @@ def record(paths: Paths, published: RuntimeRecipe, request: PinRequest) -> Runti
         old = RuntimePin() if request.forget else pins.runtimes.get(published.name, RuntimePin())
         new = RuntimePin(
             commit=_lower(request.commit) or old.commit,
-            hashes={**old.hashes, **{file: one.lower() for file, one in request.hashes.items()}},
+            hashes=_merged(published, old.hashes, request.hashes),
             confirmed=tuple(dict.fromkeys((*old.confirmed, *request.confirm))),
             steps={**old.steps, **request.steps},
         )
@@ -215,6 +218,19 @@ def record(paths: Paths, published: RuntimeRecipe, request: PinRequest) -> Runti
             kept[published.name] = new
         write_json(paths.runtime_pins, RuntimePins(runtimes=dict(sorted(kept.items()))))
     return new
+
+
+def _merged(published: RuntimeRecipe, old: dict[str, str], new: dict[str, str]) -> dict[str, str]:
+    """Return the hashes to keep: a new one replaces what was said of the same wheel before."""
+    wheels = published.packages.wheels if published.packages is not None else ()
+    replaced = {
+        file
+        for file in old
+        for wheel in wheels
+        if is_file_of(wheel, file) and any(is_file_of(wheel, one) for one in new)
+    }
+    kept = {file: one for file, one in old.items() if file not in replaced}
+    return {**kept, **{file: one.lower() for file, one in new.items()}}
 
 
 def _lower(text: str | None) -> str | None:

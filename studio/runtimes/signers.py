@@ -70,6 +70,14 @@ def trust(paths: Paths, fingerprint: str, name: str | None = None) -> SignerList
     return listed(paths)
 
 
+def _fingerprint_or_none(reference: str) -> str | None:
+    """Return what was typed as a fingerprint; None when it is a name."""
+    try:
+        return signing.read_fingerprint(reference)
+    except BadInput:
+        return None
+
+
 def forget(paths: Paths, reference: str) -> SignerList:
     """Trust a signer no more, by fingerprint or name. What was installed stays.
 
@@ -80,8 +88,8 @@ def forget(paths: Paths, reference: str) -> SignerList:
         before = _read(paths)
         gone = [one for one in before if reference in (one.name, one.fingerprint)]
         if not gone:
-            fingerprint = signing.read_fingerprint(reference)
-            if fingerprint == signing.own_fingerprint(key_file(paths)):
+            fingerprint = _fingerprint_or_none(reference)
+            if fingerprint is not None and fingerprint == signing.own_fingerprint(key_file(paths)):
                 raise BadInput(
                     "signer-own",
                     "That is the Studio's own key, which is always trusted here.",

@@ -245,6 +245,25 @@ async def test_a_runtime_whose_name_tells_no_version_is_planned_for(
     assert found.block_size is not None
 
 
+@pytest.mark.parametrize(
+    ("engine", "hint"),
+    [
+        ("vlm-0.32.0", "vllm-0.32.0"),
+        ("0.32.0", "vllm-0.32.0"),
+        ("vllm", "vllm-0.31.0"),
+        ("llama.cpp", "vllm-0.31.0"),
+    ],
+)
+async def test_an_engine_that_is_none_is_named(
+    tmp_path: Path, model: Path, engine: str, hint: str
+) -> None:
+    """A slip must not plan for another engine's rules without a word."""
+    error = await fails(tmp_path, model=str(model), engine=engine, overrides=PINNED)
+
+    assert error.code == "engine-unknown"
+    assert hint in (error.hint or "")
+
+
 async def test_a_stock_engine_without_a_card_leaves_the_verdict_open(
     tmp_path: Path, model: Path
 ) -> None:

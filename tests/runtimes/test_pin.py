@@ -124,6 +124,7 @@ def test_the_recipe_wins_over_what_was_supplied(paths: Paths) -> None:
         (V152, {"hashes": {WHEEL_152: "abc"}}, "pin-hash", "64 hexadecimal"),
         (V152, {"hashes": {"vllm-1.5.2-py3-none-any.whl": SHA256}}, "pin-unknown", "1cat-vllm"),
         (V152, {"hashes": {"1cat_vllm-1.5.1-x.whl": SHA256}}, "pin-unknown", "1cat-vllm 1.5.2"),
+        (V152, {"hashes": {"1cat_vllm-1.5.2-….whl": SHA256}}, "pin-unknown", "1cat-vllm 1.5.2"),
         (V152, {"hashes": {f"../{WHEEL_152}": SHA256}}, "pin-unknown", "no wheel"),
         (
             V150,
@@ -185,3 +186,15 @@ def test_a_hash_of_the_wrong_name_does_not_reach_a_wheel(paths: Paths) -> None:
     filled = pin.apply(recipe, RuntimePin(hashes={"1cat_vllm-1.5.3-x.whl": SHA256}))
 
     assert filled.packages == recipe.packages
+
+
+def test_a_second_hash_of_the_same_wheel_replaces_the_first(paths: Paths) -> None:
+    """Somebody who mistyped a name or a hash types it again; two answers would be none."""
+    other = WHEEL_152.replace("_2_28_", "_2_31_")
+    supply(paths, V152, hashes={other: "cd" * 32})
+
+    recipe = supply(paths, V152, hashes={WHEEL_152: SHA256})
+
+    assert pin.read(paths).runtimes[V152].hashes == {WHEEL_152: SHA256}
+    assert recipe.packages is not None
+    assert SHA256 in [wheel.sha256 for wheel in recipe.packages.wheels]

@@ -53,7 +53,7 @@ def test_trusted_once_named_and_forgotten(paths: Paths) -> None:
 
 
 def test_what_cannot_be_forgotten_is_named(paths: Paths) -> None:
-    """A stranger, the own key, a name that two have, and words that are no fingerprint."""
+    """A stranger, the own key, a name that two have, and one that nobody has."""
     signer, _ = signing.own(signers.key_file(paths))
     signers.trust(paths, ONE, "twin")
     signers.trust(paths, TWO, "twin")
@@ -61,7 +61,7 @@ def test_what_cannot_be_forgotten_is_named(paths: Paths) -> None:
         ("aaaa" * 8, NotFound, "signer-not-trusted"),
         (signer.fingerprint, BadInput, "signer-own"),
         ("twin", BadInput, "signer-ambiguous"),
-        ("nobody", BadInput, "fingerprint-invalid"),
+        ("nobody", NotFound, "signer-not-trusted"),
     ):
         with pytest.raises(kind) as caught:
             signers.forget(paths, reference)
