@@ -1,16 +1,17 @@
-"""Which file uv would take for a pin, and where it lies: uv itself is asked, and fetches nothing.
+"""Which file uv would take for a pin, and where it lies: uv itself is asked.
 
 An index answers as JSON (PEP 691) or as a page (PEP 503), wants a password or a keyring, is named
 by pip's files, uv's file or a recipe, and lists a wheel for each platform. uv knows all of that. It
 resolves the pins for an interpreter and writes what it chose as a `pylock.toml` (PEP 751), whose
-entries name address, size and sha256.
+entries name address, size and sha256. It reads no more than the pages of the index, unless these
+say no sha256.
 """
 
 import base64
 import logging
 import tomllib
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,9 +19,9 @@ import msgspec
 from studio.host import pip_config, process, uv
 from studio.host.network import NetworkPolicy, redacted
 
-_LOOKUP_TIMEOUT_S = 90.0
-"""For indexes that answer slowly. One that gives a wheel's metadata only with the whole wheel is
-given up after this time, and asked again by the installation."""
+_LOOKUP_TIMEOUT_S = 6 * 3600.0
+"""As for an installation: an index that says no sha256 makes uv fetch the wheel into its cache here
+already, where the installation finds it. A dead line is ended by uv's own read timeout."""
 _PORTS = {"http": 80, "https": 443}
 _logger = logging.getLogger(__name__)
 
@@ -64,11 +65,12 @@ async def look_up(
     *,
     policy: NetworkPolicy,
     extra_indexes: tuple[str, ...] = (),
+    on_tick: Callable[[int], None] | None = None,
 ) -> tuple[Listed, ...]:
     """Return the wheels that uv would fetch for the pins of a file; none where it finds no answer.
 
     Wheels that lie on this machine are among them, with a `file:` address. Nothing is asked while
-    the network is switched off.
+    the network is switched off. `on_tick` gets uv's process id, often.
     """
     if policy.offline:
         return ()
@@ -77,13 +79,14 @@ async def look_up(
     result = await process.run(
         [
             *(uv.binary(), "pip", "compile", "--python", str(python), "--format", "pylock.toml"),
-            *("--no-deps", "--only-binary", ":all:", "--generate-hashes", "--no-header"),
+            *("--no-deps", "--only-binary", ":all:", "--no-header"),
             *("--quiet", "--color", "never", *arguments, str(requirements)),
         ],
         env=uv.environment(cache, {**policy.uv_variables(), **variables}),
         cwd=requirements.parent,
         timeout_s=_LOOKUP_TIMEOUT_S,
         on_line=lines.append,
+        on_tick=on_tick,
     )
     if result.exit_code != 0:
         _logger.info("no index says where the large wheels are: %s", " ".join(result.tail[-4:]))

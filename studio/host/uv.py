@@ -51,7 +51,7 @@ class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
     compile_bytecode: bool = True
     extra_indexes: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()
-    """Wheel folders beside this machine's own, asked first."""
+    """Wheel folders beside this machine's own, each with an index of its wheels at `simple/`."""
     pins: tuple[str, ...] = ()
     """What to fetch by hand when there is no network; empty: the requirements file."""
     what: str
@@ -120,8 +120,8 @@ async def install(
     variables = {**policy.uv_variables(), **variables}
     if policy.offline or holds_all(sources.folders, request.requirements):
         arguments.append("--offline")
-    for folder in request.folders:  # as addresses: uv splits a plain value at commas
-        arguments += ["--find-links", folder.absolute().as_uri()]
+    if request.folders:
+        arguments += _first(request.folders, variables)
     command = [*_command(request), *arguments, "-r", str(request.requirements)]
 
     async def attempt(*more: str) -> process.RunResult:
@@ -142,6 +142,19 @@ async def install(
     if is_worth_a_try and (await attempt("--offline")).exit_code == 0:
         return
     raise failure
+
+
+def _first(folders: Iterable[Path], variables: dict[str, str]) -> list[str]:
+    """Make uv take what lies in `folders` before what an index lists; return its arguments.
+
+    A wheel of a plain folder has no sha256 before it is read, and uv prefers one whose sha256 it
+    knows to be right. So the folders' own indexes come first; they count for nothing where indexes
+    are switched off.
+    """
+    places = [folder.absolute().as_uri() for folder in folders]
+    indexes = [f"{place}/simple" for place in places]
+    variables["UV_INDEX"] = " ".join([*indexes, *variables.get("UV_INDEX", "").split()])
+    return [part for place in places for part in ("--find-links", place)]
 
 
 def _command(request: PackageRequest) -> list[str]:

@@ -2,9 +2,9 @@
 
 uv fetches a wheel that was cut off from its beginning; `host/download.py` goes on where it was. So
 the wheels of the missing pins that are large are looked up where uv would look, fetched into a
-folder of the installation under the names they have, and given to uv as one more wheel folder: uv
-still holds each against the lock. Whatever is odd about a wheel leaves it to uv; nothing fails
-because of what is done here. When the packages are in the store the folder goes.
+folder of the installation under the names they have, and given to uv with an index of their own,
+the first of all: uv still holds each against the lock. Whatever is odd about a wheel leaves it to
+uv; nothing fails because of what is done here. When the packages are in the store the folder goes.
 """
 
 import functools
@@ -19,9 +19,9 @@ import msgspec
 
 from studio.domain.errors import HostLacks, StudioError
 from studio.domain.manifests import RuntimeRecipe
-from studio.host import download, package_index, uv_cache
+from studio.host import download, package_index, process, uv_cache
 from studio.host.download import Job, Progress, Wanted
-from studio.host.files import from_os_error, write_atomic
+from studio.host.files import from_os_error, sha256_file, write_atomic
 from studio.host.meter import Meter
 from studio.host.network import NetworkPolicy
 from studio.host.paths import Paths
@@ -34,6 +34,7 @@ LARGE_BYTES = 8_000_000
 """A smaller wheel is fetched anew sooner than it is looked up."""
 _LARGE_FILE = "large.lock"
 _LOCAL_FILE = "fetched.lock"
+_INDEX = "simple"
 _FILE_NAME = re.compile(r"[A-Za-z0-9._+!]+(?:-[A-Za-z0-9._+!]+){4,5}\.whl")
 _logger = logging.getLogger(__name__)
 
@@ -66,15 +67,17 @@ async def prefetch(
     Raises: HostLacks (`disk-full`, `not-writable`) for the runtime's own folder.
     """
     target = wheels_folder(paths, recipe)
+    fetched: dict[str, str] = {}
     if not policy.offline:
         try:
             work = _Prefetch(recipe, paths, requirements, root, meter, policy)
-            await work.run(target)
+            fetched = await work.run(target)
         except StudioError as error:
             _logger.info("the large wheels are left to uv: %s", error.message)
         except OSError as error:
             _logger.info("the large wheels are left to uv: %s", from_os_error(error, target))
-    if not await in_thread(functools.partial(_holds_wheels, target)):
+    is_of_use = functools.partial(_write_index, target, requirements, fetched)
+    if not await in_thread(is_of_use):
         return Prefetched(requirements=requirements)
     return Prefetched(requirements=_localised(requirements, target, root), folders=(target,))
 
@@ -86,8 +89,26 @@ def forget(paths: Paths, recipe: RuntimeRecipe, root: Path) -> None:
         (root / name).unlink(missing_ok=True)
 
 
-def _holds_wheels(folder: Path) -> bool:
-    return any(folder.glob("*.whl"))
+def _write_index(folder: Path, requirements: Path, known: Mapping[str, str]) -> bool:
+    """List the wheels of a folder as an index does (PEP 503); False when there is none.
+
+    `known` says what was just verified. Any other wheel came before a kill, and is read.
+    """
+    hashes = locks.hashes(requirements.read_text("utf-8"))
+    shutil.rmtree(folder / _INDEX, ignore_errors=True)
+    listed = False
+    for wheel in sorted(folder.glob("*.whl")):
+        name, version = wheel.name.split("-")[:2]
+        pin = locks.plain(f"{name}=={version}")
+        sha256 = known.get(wheel.name) or sha256_file(wheel)
+        if f"sha256:{sha256}" not in hashes.get(pin, ()):
+            wheel.unlink()  # of another lock
+            continue
+        address = f"../../{urllib.parse.quote(wheel.name)}#sha256={sha256}"
+        page = f'<!DOCTYPE html><html><body><a href="{address}">{wheel.name}</a></body></html>'
+        write_atomic(folder / _INDEX / pin.partition("==")[0] / "index.html", page.encode())
+        listed = True
+    return listed
 
 
 def _localised(requirements: Path, folder: Path, root: Path) -> Path:
@@ -121,18 +142,18 @@ class _Prefetch:
         self._policy = policy
         self._cache = paths.cache / "uv"
 
-    async def run(self, target: Path) -> None:
-        """Fetch what can be; the rest is uv's."""
+    async def run(self, target: Path) -> dict[str, str]:
+        """Fetch what can be, and return its file names and sha256s; the rest is uv's."""
         text = self._requirements.read_text("utf-8")
         large = await in_thread(functools.partial(self._large, text))
         if not large:
-            return
-        self._meter.begin(f"Looking up {_wheels_text(len(large))}")
+            return {}
+        self._meter.begin(f"Looking up {_wheels_text(len(large))}", unit="bytes")
         wanted = _by_address(text, large) | await self._listed(text, large)
         jobs = [Job(wanted=one, target=target / name) for name, one in sorted(wanted.items())]
         if not jobs or not self._has_room(target, sum(large.values())):
-            return
-        await self._fetch(jobs)
+            return {}
+        return await self._fetch(jobs)
 
     def _large(self, text: str) -> dict[str, int]:
         """Return the size of each pin that is large and that neither uv nor a folder here has."""
@@ -155,9 +176,11 @@ class _Prefetch:
                 self._cache,
                 policy=self._policy,
                 extra_indexes=extra_indexes(self._recipe),
+                on_tick=lambda pid: self._meter.reach(process.written_bytes(pid) or 0),
             )
         finally:
             asked.unlink(missing_ok=True)
+        pins -= await in_thread(functools.partial(uv_cache.fetched, self._cache, pins))
         hashes = locks.hashes(text)
         found: dict[str, Wanted] = {}
         for one in listed:
@@ -190,7 +213,7 @@ class _Prefetch:
             shutil.rmtree(target, ignore_errors=True)
         return is_enough
 
-    async def _fetch(self, jobs: list[Job]) -> None:
+    async def _fetch(self, jobs: list[Job]) -> dict[str, str]:
         """Fetch a set; a file that cannot be had goes out of it, and the others go on."""
         while jobs:
             begun = f"Fetching {_wheels_text(len(jobs))}"
@@ -199,7 +222,7 @@ class _Prefetch:
             try:
                 report = functools.partial(self._report, begun)
                 await download.fetch_all(jobs, policy=self._policy, on_progress=report)
-                return
+                break
             except HostLacks:
                 shutil.rmtree(jobs[0].target.parent, True)  # uv needs the room more than a next run
                 raise
@@ -210,6 +233,7 @@ class _Prefetch:
                     raise
                 _logger.info("%s is left to uv: %s", name, error.message)
                 jobs = left
+        return {job.target.name: job.wanted.sha256 or "" for job in jobs}
 
     def _report(self, begun: str, progress: Progress) -> None:
         self._meter.note(progress.note or begun)

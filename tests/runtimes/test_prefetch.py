@@ -157,6 +157,7 @@ def test_an_index_without_hashes_is_left_to_uv(
         _use(server, monkeypatch)
         _run(large)
         assert _ours(server) == 0
+        assert server.sent < SIZE + 1_000_000
 
 
 def test_an_index_with_a_password_gives_the_wheel_too(
