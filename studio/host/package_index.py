@@ -4,14 +4,14 @@ An index answers as JSON (PEP 691) or as a page (PEP 503), wants a password or a
 by pip's files, uv's file or a recipe, and lists a wheel for each platform. uv knows all of that. It
 resolves the pins for an interpreter and writes what it chose as a `pylock.toml` (PEP 751), whose
 entries name address, size and sha256. It reads no more than the pages of the index, unless these
-say no sha256.
+say no sha256; that, and an index that does not answer, ends after a minute without a result.
 """
 
 import base64
 import logging
 import tomllib
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -19,9 +19,8 @@ import msgspec
 from studio.host import pip_config, process, uv
 from studio.host.network import NetworkPolicy, redacted
 
-_LOOKUP_TIMEOUT_S = 6 * 3600.0
-"""As for an installation: an index that says no sha256 makes uv fetch the wheel into its cache here
-already, where the installation finds it. A dead line is ended by uv's own read timeout."""
+_LOOKUP_TIMEOUT_S = 60.0
+"""What an index that says no sha256 may cost: uv then reads the wheels through to reckon theirs."""
 _PORTS = {"http": 80, "https": 443}
 _logger = logging.getLogger(__name__)
 
@@ -65,12 +64,11 @@ async def look_up(
     *,
     policy: NetworkPolicy,
     extra_indexes: tuple[str, ...] = (),
-    on_tick: Callable[[int], None] | None = None,
 ) -> tuple[Listed, ...]:
     """Return the wheels that uv would fetch for the pins of a file; none where it finds no answer.
 
     Wheels that lie on this machine are among them, with a `file:` address. Nothing is asked while
-    the network is switched off. `on_tick` gets uv's process id, often.
+    the network is switched off.
     """
     if policy.offline:
         return ()
@@ -86,7 +84,6 @@ async def look_up(
         cwd=requirements.parent,
         timeout_s=_LOOKUP_TIMEOUT_S,
         on_line=lines.append,
-        on_tick=on_tick,
     )
     if result.exit_code != 0:
         _logger.info("no index says where the large wheels are: %s", " ".join(result.tail[-4:]))

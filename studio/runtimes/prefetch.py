@@ -19,7 +19,7 @@ import msgspec
 
 from studio.domain.errors import HostLacks, StudioError
 from studio.domain.manifests import RuntimeRecipe
-from studio.host import download, package_index, process, uv_cache
+from studio.host import download, package_index, uv_cache
 from studio.host.download import Job, Progress, Wanted
 from studio.host.files import from_os_error, sha256_file, write_atomic
 from studio.host.meter import Meter
@@ -148,7 +148,7 @@ class _Prefetch:
         large = await in_thread(functools.partial(self._large, text))
         if not large:
             return {}
-        self._meter.begin(f"Looking up {_wheels_text(len(large))}", unit="bytes")
+        self._meter.begin(f"Looking up {_wheels_text(len(large))}")
         wanted = _by_address(text, large) | await self._listed(text, large)
         jobs = [Job(wanted=one, target=target / name) for name, one in sorted(wanted.items())]
         if not jobs or not self._has_room(target, sum(large.values())):
@@ -176,11 +176,9 @@ class _Prefetch:
                 self._cache,
                 policy=self._policy,
                 extra_indexes=extra_indexes(self._recipe),
-                on_tick=lambda pid: self._meter.reach(process.written_bytes(pid) or 0),
             )
         finally:
             asked.unlink(missing_ok=True)
-        pins -= await in_thread(functools.partial(uv_cache.fetched, self._cache, pins))
         hashes = locks.hashes(text)
         found: dict[str, Wanted] = {}
         for one in listed:

@@ -149,15 +149,25 @@ def test_a_page_for_people_will_do_where_an_index_has_no_json(
         assert server.sent < SIZE + 1_000_000
 
 
-def test_an_index_without_hashes_is_left_to_uv(
+def test_an_index_without_hashes_serves_as_before(
     large: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing says which of its files is the lock's before it is here."""
+    """A plain folder of a web server; each wheel is still held against the lock."""
     with index_of(large.wheels, says_hashes=False) as server:
         _use(server, monkeypatch)
         _run(large)
-        assert _ours(server) == 0
-        assert server.sent < SIZE + 1_000_000
+
+
+def test_a_look_up_that_takes_too_long_is_left_to_uv(
+    large: StandIn, index: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index without hashes on a slow line: uv would read every wheel twice."""
+    monkeypatch.setattr("studio.host.package_index._LOOKUP_TIMEOUT_S", 0.01)
+
+    _run(large)
+
+    assert _ours(index) == 0
+    assert index.sent < SIZE + 1_000_000
 
 
 def test_an_index_with_a_password_gives_the_wheel_too(
