@@ -86,7 +86,8 @@ def forget(paths: Paths, recipe: RuntimeRecipe, root: Path) -> None:
     """Remove the wheels, whole or not, of an installation that has its packages in the store."""
     shutil.rmtree(wheels_folder(paths, recipe), ignore_errors=True)
     for name in (_LARGE_FILE, _LOCAL_FILE):
-        (root / name).unlink(missing_ok=True)
+        for path in (root / name, *root.glob(f".{name}.*")):  # the second of a write cut off
+            path.unlink(missing_ok=True)
 
 
 def _write_index(folder: Path, requirements: Path, known: Mapping[str, str]) -> bool:
