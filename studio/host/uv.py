@@ -50,6 +50,8 @@ class PackageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that gets packages and scripts as the interpreter's own would."""
     compile_bytecode: bool = True
     extra_indexes: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    """Wheel folders beside this machine's own, each with an index of its wheels at `simple/`."""
     pins: tuple[str, ...] = ()
     """What to fetch by hand when there is no network; empty: the requirements file."""
     what: str
@@ -82,7 +84,7 @@ async def make_venv(interpreter: Path, folder: Path, *, cache: Path) -> None:
     """
     result = await process.run(
         [binary(), "venv", "--no-project", "--python", str(interpreter), str(folder)],
-        env=_environment(cache, {}),
+        env=environment(cache, {}),
         timeout_s=_VENV_TIMEOUT_S,
     )
     if result.exit_code == 0:
@@ -118,12 +120,14 @@ async def install(
     variables = {**policy.uv_variables(), **variables}
     if policy.offline or holds_all(sources.folders, request.requirements):
         arguments.append("--offline")
+    if request.folders:
+        arguments += _first(request.folders, variables)
     command = [*_command(request), *arguments, "-r", str(request.requirements)]
 
     async def attempt(*more: str) -> process.RunResult:
         return await process.run(
             [*command, *more],
-            env=_environment(request.cache, variables),
+            env=environment(request.cache, variables),
             cwd=request.requirements.parent,
             timeout_s=_INSTALL_TIMEOUT_S,
             on_line=on_line,
@@ -138,6 +142,19 @@ async def install(
     if is_worth_a_try and (await attempt("--offline")).exit_code == 0:
         return
     raise failure
+
+
+def _first(folders: Iterable[Path], variables: dict[str, str]) -> list[str]:
+    """Make uv take what lies in `folders` before what an index lists; return its arguments.
+
+    A wheel of a plain folder has no sha256 before it is read, and uv prefers one whose sha256 it
+    knows to be right. So the folders' own indexes come first; they count for nothing where indexes
+    are switched off.
+    """
+    places = [folder.absolute().as_uri() for folder in folders]
+    indexes = [f"{place}/simple" for place in places]
+    variables["UV_INDEX"] = " ".join([*indexes, *variables.get("UV_INDEX", "").split()])
+    return [part for place in places for part in ("--find-links", place)]
 
 
 def _command(request: PackageRequest) -> list[str]:
@@ -158,7 +175,7 @@ async def forget(packages: Iterable[str], *, cache: Path) -> None:
     """
     await process.run(
         [binary(), "cache", "clean", *packages],
-        env=_environment(cache, {}),
+        env=environment(cache, {}),
         timeout_s=_CLEAN_TIMEOUT_S,
     )
 
@@ -256,6 +273,7 @@ def _disk_full(folder: Path, tail: tuple[str, ...]) -> HostLacks:
     )
 
 
-def _environment(cache: Path, variables: dict[str, str]) -> dict[str, str]:
+def environment(cache: Path, variables: dict[str, str]) -> dict[str, str]:
+    """Return what uv gets of our environment, and the Studio's own settings for it."""
     own = {"UV_CACHE_DIR": str(cache), "UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
     return process.helper_environment({**variables, **own})

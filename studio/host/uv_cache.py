@@ -36,6 +36,16 @@ def unpacked(cache: Path, pins: Collection[str]) -> Iterator[tuple[Path, str]]:
             yield archive, pin
 
 
+def fetched(cache: Path, pins: Collection[str]) -> set[str]:
+    """Return those of `pins` whose wheel uv has fetched from a network and unpacked.
+
+    A wheel from a folder has another note, and serves only as long as it lies in that folder.
+    """
+    return {
+        pin for place, pin in unpacked(cache, pins) if place.suffix == ".http" and place.is_file()
+    }
+
+
 def _pin(link: Path) -> str:
     name = re.sub(r"[-_.]+", "-", link.parent.name).lower()
     version = link.name.partition("-")[0]

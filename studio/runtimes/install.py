@@ -30,6 +30,7 @@ from studio.runtimes import (
     libraries,
     patches,
     pin,
+    prefetch,
     probing,
     series,
     sizes,
@@ -285,25 +286,35 @@ class _Installation:
         if Step.LINKED not in self._journal.steps:
             missing = await self._stock.take_packages(self._folder)
             if missing is not None:
-                await install_packages(
-                    self._recipe,
-                    missing,
-                    self._python,
-                    self._paths.cache / "uv",
-                    self._meter,
-                    lambda: self._did(Step.LINKED),
-                    self._stock.taken_bytes,
-                    policy=in_force(self._paths),
-                )
+                await self._install_missing(missing)
             self._did(Step.LINKED)
         elif Step.PACKAGES not in self._journal.steps:
             await compile_packages(self._python, self._meter)
         self._did(Step.PACKAGES)
         if Step.PATCHES not in self._journal.steps:
             await self._stock.keep_packages(self._folder)
+        forget = functools.partial(prefetch.forget, self._paths, self._recipe, self._folder)
+        await in_thread(forget)
         for alias in self._recipe.packages.aliases:
             write_alias(site_packages(self._python), alias)
         self._did(Step.ALIASES)
+
+    async def _install_missing(self, missing: Path) -> None:
+        policy = in_force(self._paths)
+        here = await prefetch.prefetch(
+            self._recipe, self._paths, missing, self._folder, self._meter, policy=policy
+        )
+        await install_packages(
+            self._recipe,
+            here.requirements,
+            self._python,
+            self._paths.cache / "uv",
+            self._meter,
+            lambda: self._did(Step.LINKED),
+            self._stock.taken_bytes,
+            policy=policy,
+            folders=here.folders,
+        )
 
     async def _apply_patches(self) -> None:
         self._meter.begin("Applying patches")

@@ -38,9 +38,11 @@ async def install_packages(
     taken_bytes: int = 0,
     *,
     policy: NetworkPolicy | None = None,
+    folders: tuple[Path, ...] = (),
 ) -> None:
     """Install a lock, or what of it is not in place yet, of which `taken_bytes` already are.
 
+    `folders` hold wheels beside those that this machine's pip knows.
     `on_linked` is called when all files are in place, before bytecode.
     Raises: what `uv.install` raises.
     """
@@ -49,6 +51,7 @@ async def install_packages(
         requirements=lock,
         cache=cache,
         extra_indexes=extra_indexes(recipe),
+        folders=folders,
         what=f"The packages of {recipe.title}",
         policy=policy,
     )

@@ -11,6 +11,7 @@ from studio.host import pip_config
 from studio.host.files import write_atomic
 
 REQUIREMENTS_FILE = "requirements.lock"
+_WHERE = re.compile(r"\S+ @ (\S+)\s+--hash=sha256:([0-9a-f]{64})\s*$")
 _ADDRESS = re.compile(r"(\S+) @ \S*/([^/\s]+-[^/\s]+\.whl)(\s.*)?$")
 
 
@@ -40,6 +41,12 @@ def localised(requirements: str, folders: Iterable[Path]) -> str:
     """Return requirements with those wheels asked for by version that lie in a folder here."""
     here = tuple(folders)
     return "".join(f"{_localised(line, here)}\n" for line in requirements.splitlines())
+
+
+def address_of(line: str) -> tuple[str, str] | None:
+    """Return address and sha256 of a wheel that a line of a lock names by its address."""
+    found = _WHERE.match(line)
+    return (found[1], found[2]) if found is not None else None
 
 
 def _localised(line: str, folders: tuple[Path, ...]) -> str:

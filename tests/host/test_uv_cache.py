@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from studio.host import uv
-from studio.host.uv_cache import unpacked
+from studio.host.uv_cache import fetched, unpacked
 from tests.fakes.wheels import make_wheel
 
 
@@ -44,3 +44,15 @@ def test_a_cache_of_another_shape_holds_nothing_to_remove(tmp_path: Path) -> Non
 
     assert list(unpacked(tmp_path, {"weir-one==1.0"})) == []
     assert list(unpacked(tmp_path / "missing", {"weir-one==1.0"})) == []
+
+
+def test_what_came_from_a_folder_does_not_count_as_fetched(tmp_path: Path) -> None:
+    """uv uses it only as long as the wheel lies in that folder."""
+    cache = _filled(tmp_path)
+    pins = {"weir-one==1.0-cpu", "weir-two==2.0"}
+    assert fetched(cache, pins) == set()
+
+    (place,) = cache.glob("wheels-v*/index/*/weir-two/*.rev")
+    place.rename(place.with_suffix(".http"))
+
+    assert fetched(cache, pins) == {"weir-two==2.0"}
