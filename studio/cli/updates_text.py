@@ -14,8 +14,6 @@ from studio.domain.runtimes import (
 from studio.domain.units import bytes_text
 
 NO_UPDATES = "There is nothing to update: what is installed is as its recipe says, and the newest."
-    "There is nothing to update: all that is installed is as its recipe says, and the newest."
-)
 SIGNS: dict[ChangeKind, str] = {
     ChangeKind.ADDED: "+",
     ChangeKind.REMOVED: "-",
