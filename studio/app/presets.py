@@ -8,6 +8,8 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 
+import msgspec
+
 from studio.app.machine import in_words
 from studio.app.up import Choice, launch
 from studio.domain.control import PresetInfo
@@ -170,7 +172,11 @@ class Presets:
             await asyncio.to_thread(self._own.save, preset_id, request.text)
         else:
             await asyncio.to_thread(self._own.edit, preset_id, request.values)
-        return await self.text(preset_id)
+        made = await self.text(preset_id)
+        # Saved all the same: the second of two changes is often what makes the first one right.
+        resolved = (await self.one(preset_id)).resolved
+        refused = () if resolved is None else resolved.refusals
+        return msgspec.structs.replace(made, refusals=tuple(one.in_words for one in refused))
 
     async def text(self, preset_id: str) -> PresetText:
         """Return a preset's file. Raises: NotFound (`preset-unknown`), HostLacks."""

@@ -9,7 +9,7 @@ from studio.cli import preset_words, words
 from studio.cli.render import READABLE_WIDTH, cells_of, labelled, padded, verdict_text
 from studio.domain.control import PresetInfo
 from studio.domain.manifests import Expected, Knob, KnobValue, ModelSpec, Preset
-from studio.domain.presets import PresetDetail, PresetDiff, ValueChange
+from studio.domain.presets import PresetDetail, PresetDiff, PresetText, ValueChange
 from studio.domain.units import bytes_text, duration_text, latency_text, rate_text, tokens_text
 
 _GAP = "  "
@@ -62,6 +62,7 @@ def detail_text(detail: PresetDetail, width: int = READABLE_WIDTH) -> str:
         "\n".join(_wrapped([f"{preset.id}{_SEPARATOR}{preset.title}", preset.summary], width)),
         _labelled(_facts(detail), width),
         _section(preset_words.HEADING_NOTES, detail.notes, width),
+        _section(preset_words.HEADING_REFUSALS, _refusals(detail), width),
         _section(preset_words.HEADING_RULES, _acting(detail), width),
         _section(preset_words.HEADING_WARNINGS, _warnings(detail), width),
         _section(preset_words.HEADING_KNOBS, _knobs(preset, detail.default_values), width),
@@ -123,10 +124,26 @@ def _acting(detail: PresetDetail) -> list[str]:
 def _warnings(detail: PresetDetail) -> list[str]:
     if detail.resolved is None:
         return []
-    return [
-        f"{one.sentence} {one.hint}" if one.hint else one.sentence
-        for one in detail.resolved.warnings
-    ]
+    return [one.in_words for one in detail.resolved.warnings]
+
+
+def _refusals(detail: PresetDetail) -> list[str]:
+    return [] if detail.resolved is None else [one.in_words for one in detail.resolved.refusals]
+
+
+def saved_text(before: PresetText, made: PresetText, width: int = READABLE_WIDTH) -> str:
+    """Return what a change came to: where it is, whether a copy was made, whether it is refused."""
+    if made.text == before.text:
+        head = preset_words.NOT_CHANGED
+    elif made.is_own and not before.is_own:
+        head = preset_words.COPY_CHANGED.format(id=made.id, path=made.path)
+    else:
+        head = preset_words.SAVED.format(id=made.id, path=made.path)
+    lines = [head]
+    if made.refusals:
+        lines += _wrapped([preset_words.REFUSED.format(id=made.id)], width)
+        lines += [_GAP + line for line in _wrapped(made.refusals, width - len(_GAP))]
+    return "\n".join(lines)
 
 
 def _knobs(preset: Preset, values: Mapping[str, KnobValue]) -> list[str]:

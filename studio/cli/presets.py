@@ -77,7 +77,8 @@ async def copy_preset(call: Invocation, connector: "Connector", console: Console
 
 async def import_preset(call: Invocation, connector: "Connector", console: Console) -> int:
     """Take over a preset from a file."""
-    request = ImportPresetRequest(text=_content(call.name), id=call.other)
+    source = str(Path(call.name).expanduser())
+    request = ImportPresetRequest(text=_content(source), id=call.other, source=source)
     async with _client(connector) as client:
         made = await client.import_preset(request)
     _answer(call, console, made, preset_words.IMPORTED.format(id=made.id, path=made.path))
@@ -86,7 +87,7 @@ async def import_preset(call: Invocation, connector: "Connector", console: Conso
 
 def _content(name: str) -> str:
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         sentence = preset_words.NO_FILE.format(path=name, reason=reason)
@@ -102,8 +103,7 @@ async def edit_preset(call: Invocation, connector: "Connector", console: Console
             made = await client.edit_preset(call.name, request)
         else:
             made = await _edited(before, client, connector, console)
-    text = preset_words.SAVED.format(id=made.id, path=made.path)
-    _answer(call, console, made, preset_words.NOT_CHANGED if made == before else text)
+    _answer(call, console, made, preset_text.saved_text(before, made, console.width))
     return _OK
 
 
