@@ -77,7 +77,7 @@ async def signers(call: Invocation, connector: "Connector", console: Console) ->
     if call.json:
         console.document(found)
     else:
-        console.say(bundle_text.signers_text(found))
+        console.say(bundle_text.signers_text(found, console.width))
     return _OK
 
 

@@ -49,6 +49,12 @@ def pick(
     return Pick(reasons=(_reason(offered or shapes, cards, able, floor, ceiling),))
 
 
+def wanted(preset: Preset, recipe: RuntimeRecipe, host: HostSnapshot, count: int | None) -> int:
+    """Return the fewest cards that `preset` computes on; `count` asks for so many."""
+    shapes = _shapes(preset, recipe)
+    return min((one.count for one in _offered(shapes, host, count) or shapes), default=0)
+
+
 def facts_of(host: HostSnapshot, recipe: RuntimeRecipe, gpus: tuple[int, ...]) -> Facts:
     """Return what conditions may ask about `host` with these cards in use."""
     used = [card for card in host.gpus if card.index in gpus]

@@ -19,6 +19,8 @@ class Fit:
 
     facts: Facts | None = None
     resolved: Resolved | None = None
+    cards_wanted: int = 0
+    """The fewest cards that it computes on."""
     reasons: tuple[str, ...] = ()
     """About the host. Refusals stand in `resolved`."""
 
@@ -50,7 +52,12 @@ def fit(
     picked = cards.pick(preset, recipe, host, gpus, count if isinstance(count, int) else None)
     reasons = (*_machine_reasons(preset, recipe, host), *picked.reasons)
     facts = cards.facts_of(host, recipe, picked.gpus)
-    return Fit(facts=facts, resolved=resolve.resolve(preset, facts, typed), reasons=reasons)
+    return Fit(
+        facts=facts,
+        resolved=resolve.resolve(preset, facts, typed),
+        cards_wanted=cards.wanted(preset, recipe, host, count if isinstance(count, int) else None),
+        reasons=reasons,
+    )
 
 
 def reasons_against(

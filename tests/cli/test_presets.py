@@ -271,3 +271,51 @@ def test_without_an_editor_and_a_terminal_nothing_is_opened(
 
     assert found["code"] == "editor-missing"
     assert "--set" in str(found["hint"])
+
+
+def test_a_compose_file_for_cards_asks_for_them_where_none_is(weir: Weir) -> None:
+    """It is written on a laptop and used on a server, where it would compute on nothing."""
+    one = weir("argv", "27b-mtp", "--format", "compose", "--host", "none-linux")
+    four = weir("argv", "v100-27b", "--format", "compose", "--host", "none-linux")
+    named = weir("argv", "27b-mtp", "--format", "compose", "--host", "none-linux", "--gpus", "7")
+
+    assert "count: 1\n              capabilities: [gpu]" in one.out
+    assert "count: 4\n              capabilities: [gpu]" in four.out
+    assert 'device_ids: ["7"]' in named.out
+    assert "This machine has no card 7" in " ".join(named.err.split())
+
+
+def test_a_container_names_no_folder_that_it_cannot_see(weir: Weir) -> None:
+    """Ours holds the control token, so that it is not mounted either."""
+    ran = weir("argv", "cpu-demo", "--format", "compose")
+    volumes = [line.strip().strip('-" ').split(":")[0] for line in ran.out.splitlines()
+               if line.startswith('      - "/') and ":/" in line]  # fmt: skip
+
+    home = os.environ["WEIR_HOME"]
+    named = [line.partition(': "')[2].strip('"') for line in ran.out.splitlines()]
+    for folder in (one for one in named if one.startswith(home)):
+        assert any(folder.startswith(volume) for volume in volumes), folder
+    assert 'VLLM_RPC_BASE_PATH: "/run"' in ran.out
+    assert f"{home}/service" not in ran.out
+
+
+def test_a_command_before_the_installation_says_what_is_not_there_yet(weir: Weir) -> None:
+    """`RUNTIME-ID` in a path is no path; and a card that nothing uses is no choice."""
+    ran = weir("argv", "cpu-demo", "--gpus", "7", "--host", "none-linux")
+    flat = " ".join(ran.err.split())
+
+    assert "RUNTIME-ID" in ran.out
+    assert "`RUNTIME-ID` stands for what installing decides" in flat
+    assert "weir runtime install cpu-vllm-0.32.0" in flat
+    assert "is not here; `weir up cpu-demo` fetches it" in flat
+    assert "It uses no card, so `--gpus` changes nothing" in flat
+    assert all(len(line) <= 80 for line in ran.err.splitlines())
+
+
+def test_what_differs_is_wrapped_for_the_terminal(weir: Weir) -> None:
+    """Notes about machines and long values are wider than any terminal."""
+    ran = weir("presets", "diff", "27b-mtp", "v100-27b")
+
+    assert ran.status == 0
+    # The name of a value is one word, to be copied.
+    assert all(len(line) <= 80 or " " not in line.strip() for line in ran.out.splitlines())
