@@ -440,6 +440,8 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     packages: Packages | None = None
     libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
+    without_patches: dict[str, str] = {}
+    """The Studio's own patches that this engine goes without, each with what that costs."""
     tools: tuple[Tool, ...] = ()
     steps: tuple[BuildStep, ...] = ()
     knobs: dict[str, Knob] = {}
