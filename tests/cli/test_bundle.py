@@ -19,7 +19,7 @@ from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 
 Weir = Callable[..., Ran]
-OPEN = "cu13-hyperqwen-0.32.0"
+OPEN = "sm70-1cat-1.5.2"
 NAME = "cpu-vllm-0.32.0"
 
 
