@@ -336,6 +336,8 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     gpu: bool = False
     min_compute_capability: str | None = None
     max_compute_capability: str | None = None
+    cards: str | None = None
+    """What cards of that range are called, for people: `V100`."""
     min_glibc: str | None = None
     min_driver: str | None = None
     """The oldest NVIDIA driver branch that will do."""

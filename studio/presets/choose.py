@@ -77,7 +77,10 @@ def _machine_reasons(preset: Preset, recipe: RuntimeRecipe, host: HostSnapshot) 
     reasons = []
     needs = recipe.needs
     if host.platform not in needs.platforms:
-        reasons.append(f"The runtime is for {', '.join(needs.platforms)}; this is {host.platform}.")
+        way_out = " Inside WSL 2 it would do." if host.system.lower() == "windows" else ""
+        reasons.append(
+            f"The runtime is for {', '.join(needs.platforms)}; this is {host.platform}.{way_out}"
+        )
     memory = max(preset.needs.memory_bytes or 0, needs.memory_bytes or 0)
     there = host.available_memory_bytes
     if there is not None and there < memory:

@@ -319,3 +319,11 @@ def test_what_differs_is_wrapped_for_the_terminal(weir: Weir) -> None:
     assert ran.status == 0
     # The name of a value is one word, to be copied.
     assert all(len(line) <= 80 or " " not in line.strip() for line in ran.out.splitlines())
+
+
+def test_a_licence_that_nobody_knows_is_named_as_a_licence(weir: Weir) -> None:
+    """Between a verdict and a size, "not known" could be about anything."""
+    flat = " ".join(weir("presets", "--host", "v100-32x4-linux").out.split())
+
+    assert "licence not known" in flat
+    assert "· not known" not in flat
