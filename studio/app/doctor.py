@@ -21,13 +21,14 @@ from studio.domain.doctor import (
 from studio.domain.errors import PortTaken, StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry, HostFile
-from studio.domain.manifests import RuntimeRecipe
+from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.runtimes import RuntimeState
 from studio.host import hosts, processes
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
+from studio.models import library
 from studio.presets import choose
-from studio.runtimes import describe, folder, verdict
+from studio.runtimes import describe, folder, pin, verdict
 
 _ADDRESS = "127.0.0.1"
 
@@ -77,7 +78,7 @@ class Doctor:
             for recipe in recipes
             if replayed is None and folder.in_use(self._paths, recipe.name) is not None
         )
-        presets, more_faults = self._preset_verdicts(recipes, host)
+        presets, more_faults = self._preset_verdicts(recipes, host, is_here=replayed is None)
         found = report.checks(host, recipes, own_pids=own_pids, installed=installed)
         found = (*found, *faults, *more_faults, *more)
         return DoctorReport(
@@ -112,7 +113,7 @@ class Doctor:
             return [], [*faults, _unreadable("runtime-pins", "Runtimes", error, EVERYTHING)]
 
     def _preset_verdicts(
-        self, recipes: Sequence[RuntimeRecipe], host: HostSnapshot
+        self, recipes: Sequence[RuntimeRecipe], host: HostSnapshot, *, is_here: bool
     ) -> tuple[tuple[PresetVerdict, ...], list[Check]]:
         """Return the verdict on each preset; one that cannot be read becomes a check."""
         by_name = {recipe.name: recipe for recipe in recipes}
@@ -123,17 +124,34 @@ class Doctor:
             except StudioError as error:
                 faults.append(_unreadable("preset-file", f"Preset {preset_id}", error, preset_id))
                 continue
-            reasons = choose.reasons_against(preset, by_name.get(preset.runtime), host)
+            recipe = by_name.get(preset.runtime)
+            reasons = choose.reasons_against(preset, recipe, host)
             found.append(
                 (
                     -preset.rank,
                     PresetVerdict(
-                        id=preset.id, title=preset.title, usable=not reasons, reasons=reasons
+                        id=preset.id,
+                        title=preset.title,
+                        usable=not reasons,
+                        reasons=reasons,
+                        is_ready=not reasons and self._is_ready(preset, recipe, is_here=is_here),
                     ),
                 )
             )
         found.sort(key=lambda one: (one[0], one[1].id))
         return tuple(one for _, one in found), faults
+
+    def _is_ready(self, preset: Preset, recipe: RuntimeRecipe | None, *, is_here: bool) -> bool:
+        """Tell whether runtime and models are here, or can be fetched without another word."""
+        if recipe is None:
+            return False
+        is_installed = is_here and folder.in_use(self._paths, recipe.name) is not None
+        if not is_installed and pin.open_state(recipe) is not None:
+            return False
+        return all(
+            spec.wheel is not None or (is_here and library.find(self._paths, spec) is not None)
+            for spec in preset.models
+        )
 
     async def _port_check(self) -> Check:
         title, port = "Port of the gateway", self._settings.now.port

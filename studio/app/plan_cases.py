@@ -94,7 +94,7 @@ def of_preset(
             budget=budget.forecast(subject, settings, chosen, around),
             shortfalls=(
                 *(_rule(reason) for reason in fit.reasons),
-                *(_rule(one.sentence) for one in refusals),
+                *(_rule(one.in_words) for one in refusals),
                 *checked.shortfalls,
             ),
             warnings=(*(one.sentence for one in warned), *checked.warnings, *notes, *more),

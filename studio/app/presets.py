@@ -8,6 +8,9 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
 
+import msgspec
+
+from studio.app import argv_notes
 from studio.app.machine import in_words
 from studio.app.up import Choice, launch
 from studio.domain.control import PresetInfo
@@ -17,6 +20,7 @@ from studio.domain.manifests import InstalledRuntime, Preset, RuntimeRecipe
 from studio.domain.presets import (
     ArgvRequest,
     ArgvResult,
+    CommandFormat,
     CopyRequest,
     EditRequest,
     ImportPresetRequest,
@@ -36,6 +40,9 @@ from studio.runtimes import install, pin
 from studio.runtimes.catalog import Catalog
 from studio.serving import formats
 from studio.serving.command import Places
+
+_SOCKET_INSIDE = "/run/engine.sock"
+"""In a container, whose `/run` is its own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +177,11 @@ class Presets:
             await asyncio.to_thread(self._own.save, preset_id, request.text)
         else:
             await asyncio.to_thread(self._own.edit, preset_id, request.values)
-        return await self.text(preset_id)
+        made = await self.text(preset_id)
+        # Saved all the same: the second of two changes is often what makes the first one right.
+        resolved = (await self.one(preset_id)).resolved
+        refused = () if resolved is None else resolved.refusals
+        return msgspec.structs.replace(made, refusals=tuple(one.in_words for one in refused))
 
     async def text(self, preset_id: str) -> PresetText:
         """Return a preset's file. Raises: NotFound (`preset-unknown`), HostLacks."""
@@ -205,7 +216,8 @@ class Presets:
             gpus=request.gpus,
         )
         installed = runtime_folders.in_use(self._paths, recipe.name)
-        places = self._places(preset, recipe, installed)
+        is_contained = request.format is CommandFormat.COMPOSE
+        places = self._places(preset, recipe, installed, is_contained=is_contained)
         made = launch(choice, places, {})
         warnings = [one.sentence for one in fit.resolved.warnings]
         return ArgvResult(
@@ -218,24 +230,40 @@ class Presets:
             settings=fit.resolved.settings,
             badges=fit.resolved.badges,
             rules=fit.resolved.rules,
-            notes=(*fit.reasons, *warnings, *self._notes(preset, recipe)),
+            notes=(
+                *fit.reasons,
+                *argv_notes.about_cards(
+                    ground.host, request.gpus, fit.facts.gpus, fit.cards_wanted
+                ),
+                *warnings,
+                *self._notes(preset, recipe),
+                *argv_notes.about_installing(
+                    self._paths, preset, recipe, is_installed=installed is not None
+                ),
+            ),
             format=request.format,
             text=formats.written(
                 made,
                 request.format,
-                gpus=fit.facts.gpus,
+                gpus=fit.facts.gpus or (request.gpus if fit.cards_wanted else None) or (),
+                card_count=fit.cards_wanted,
                 folders=(places.runtime, str(self._paths.models), places.cache),
             ),
         )
 
     def _places(
-        self, preset: Preset, recipe: RuntimeRecipe, installed: InstalledRuntime | None
+        self,
+        preset: Preset,
+        recipe: RuntimeRecipe,
+        installed: InstalledRuntime | None,
+        *,
+        is_contained: bool,
     ) -> Places:
         if installed is not None:
             folder = runtime_folders.folder_of(self._paths, installed)
             python = runtime_folders.python_of(self._paths, installed)
         else:  # where it would be, but for the part that installing decides
-            folder = self._paths.runtimes / recipe.name / "RUNTIME-ID"
+            folder = self._paths.runtimes / recipe.name / argv_notes.PLACE_OF_ID
             python = folder / "python" / "bin" / "python3"
         models = [str(library.model_folder(self._paths, spec)) for spec in preset.models]
         return Places(
@@ -244,7 +272,8 @@ class Presets:
             runtime_id=installed.runtime_id if installed is not None else "",
             model=models[0],
             drafter=models[1] if len(models) > 1 else "",
-            socket=str(self._paths.sockets / "engine.sock"),
+            # The folder of our own sockets holds the control token, which is no container's matter.
+            socket=_SOCKET_INSIDE if is_contained else str(self._paths.sockets / "engine.sock"),
             cache=str(self._paths.cache / "engine"),
         )
 

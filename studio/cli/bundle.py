@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.cli import bundle_text, words
+from studio.cli import bundle_text, bundle_words, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.mistakes import UsageError
@@ -21,6 +21,8 @@ from studio.domain.bundles import (
     SignerList,
     TrustRequest,
 )
+from studio.domain.errors import NotFound
+from studio.domain.runtimes import RuntimeState
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
@@ -35,6 +37,8 @@ async def export_runtime(call: Invocation, connector: "Connector", console: Cons
         to=_absolute(call.to or "."), key=_absolute(call.key) if call.key is not None else None
     )
 
+    await _require_installed(call.name, connector)
+
     async def operation(client: "ControlClient") -> Exported:
         return await client.export_runtime(call.name, request)
 
@@ -44,6 +48,25 @@ async def export_runtime(call: Invocation, connector: "Connector", console: Cons
     else:
         console.say(bundle_text.exported_text(done, console.width))
     return _OK
+
+
+async def _require_installed(name: str, connector: "Connector") -> None:
+    """Refuse what is not here before a whole service is started for it.
+
+    Raises: NotFound (`runtime-unknown`, `runtime-not-installed`).
+    """
+    client = await running_or_offline(connector)
+    try:
+        info = (await client.runtime(name)).info
+    finally:
+        await client.close()
+    # A damaged one goes on: the export says what is wrong with it.
+    if info.state not in (RuntimeState.INSTALLED, RuntimeState.DAMAGED):
+        raise NotFound(
+            "runtime-not-installed",
+            bundle_words.NOT_INSTALLED.format(title=info.title),
+            hint=bundle_words.HINT_INSTALL.format(name=name),
+        )
 
 
 async def import_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
@@ -77,7 +100,7 @@ async def signers(call: Invocation, connector: "Connector", console: Console) ->
     if call.json:
         console.document(found)
     else:
-        console.say(bundle_text.signers_text(found))
+        console.say(bundle_text.signers_text(found, console.width))
     return _OK
 
 

@@ -55,15 +55,20 @@ def imported_text(done: Imported, width: int = READABLE_WIDTH) -> str:
     return _wrapped(said, width)
 
 
-def signers_text(found: SignerList) -> str:
-    """Return who is trusted, as a table."""
+def signers_text(found: SignerList, width: int = READABLE_WIDTH) -> str:
+    """Return who is trusted: as a table, or one below the other where that is too wide."""
     if not found.signers:
-        return NO_SIGNERS
+        return _wrapped(NO_SIGNERS, width)
     rows = [HEADINGS]
     for one in found.signers:
         name = OWN if one.is_own else one.name or ""
         rows.append((one.fingerprint, name, moment_text(one.trusted_at) if one.trusted_at else ""))
-    return table(rows)
+    made = table(rows)
+    if all(len(line) <= width for line in made.splitlines()):
+        return made
+    return "\n".join(
+        _wrapped("  ".join(filter(None, row)), width).replace("\n", "\n  ") for row in rows[1:]
+    )
 
 
 def _wrapped(text: str, width: int) -> str:

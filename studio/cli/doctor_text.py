@@ -42,8 +42,14 @@ def verdict_text(found: DoctorReport) -> str:
     if found.level is Level.STOPS:
         return words.VERDICT_STOPS
     usable = sum(one.usable for one in found.presets)
+    waiting = sum(one.usable and one.is_ready is False for one in found.presets)
     sentence = words.VERDICT_GOOD if found.level is Level.GOOD else words.VERDICT_LOOK
-    return sentence.format(count=usable, total=len(found.presets))
+    if usable and waiting == usable:
+        sentence = words.VERDICT_WAITS
+    said = sentence.format(count=usable, total=len(found.presets))
+    if 0 < waiting < usable:
+        said += " " + words.SOME_WAIT.format(ready=usable - waiting, waiting=waiting)
+    return said
 
 
 def _joined(checks: Sequence[Check]) -> list[Check]:

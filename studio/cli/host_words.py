@@ -40,4 +40,9 @@ STOPPED_ALL = "Without it nothing can be served."
 
 VERDICT_GOOD = "All is well: {count} of {total} presets fit."
 VERDICT_LOOK = "It can serve: {count} of {total} presets fit."
+VERDICT_WAITS = (
+    "Nothing can be served on it yet: {count} of {total} presets fit, and each needs something "
+    "from you first. `weir presets show NAME` says what."
+)
+SOME_WAIT = "{ready} can be served now, {waiting} after what `weir presets show NAME` says."
 VERDICT_STOPS = "Nothing can be served on it as it is."

@@ -9,7 +9,7 @@ from studio.cli import preset_words, words
 from studio.cli.render import READABLE_WIDTH, cells_of, labelled, padded, verdict_text
 from studio.domain.control import PresetInfo
 from studio.domain.manifests import Expected, Knob, KnobValue, ModelSpec, Preset
-from studio.domain.presets import PresetDetail, PresetDiff, ValueChange
+from studio.domain.presets import ArgvResult, PresetDetail, PresetDiff, PresetText, ValueChange
 from studio.domain.units import bytes_text, duration_text, latency_text, rate_text, tokens_text
 
 _GAP = "  "
@@ -62,6 +62,7 @@ def detail_text(detail: PresetDetail, width: int = READABLE_WIDTH) -> str:
         "\n".join(_wrapped([f"{preset.id}{_SEPARATOR}{preset.title}", preset.summary], width)),
         _labelled(_facts(detail), width),
         _section(preset_words.HEADING_NOTES, detail.notes, width),
+        _section(preset_words.HEADING_REFUSALS, _refusals(detail), width),
         _section(preset_words.HEADING_RULES, _acting(detail), width),
         _section(preset_words.HEADING_WARNINGS, _warnings(detail), width),
         _section(preset_words.HEADING_KNOBS, _knobs(preset, detail.default_values), width),
@@ -123,10 +124,36 @@ def _acting(detail: PresetDetail) -> list[str]:
 def _warnings(detail: PresetDetail) -> list[str]:
     if detail.resolved is None:
         return []
-    return [
-        f"{one.sentence} {one.hint}" if one.hint else one.sentence
-        for one in detail.resolved.warnings
-    ]
+    return [one.in_words for one in detail.resolved.warnings]
+
+
+def argv_notes_text(found: ArgvResult, width: int = READABLE_WIDTH) -> str:
+    """Return what stands beside a command: for which machine it is, and what is in its way."""
+    head = preset_words.ARGV_FOR.format(host=found.host, runtime=found.runtime)
+    lines = _wrapped([head], width)
+    for note in (*found.badges, *found.notes):
+        first, *rest = _wrapped([note], width - len(_GAP)) or [""]
+        lines += [f"{preset_words.NOTE_MARK} {first}", *(_GAP + line for line in rest)]
+    return "\n".join(lines)
+
+
+def _refusals(detail: PresetDetail) -> list[str]:
+    return [] if detail.resolved is None else [one.in_words for one in detail.resolved.refusals]
+
+
+def saved_text(before: PresetText, made: PresetText, width: int = READABLE_WIDTH) -> str:
+    """Return what a change came to: where it is, whether a copy was made, whether it is refused."""
+    if made.text == before.text:
+        head = preset_words.NOT_CHANGED
+    elif made.is_own and not before.is_own:
+        head = preset_words.COPY_CHANGED.format(id=made.id, path=made.path)
+    else:
+        head = preset_words.SAVED.format(id=made.id, path=made.path)
+    lines = [head]
+    if made.refusals:
+        lines += _wrapped([preset_words.REFUSED.format(id=made.id)], width)
+        lines += [_GAP + line for line in _wrapped(made.refusals, width - len(_GAP))]
+    return "\n".join(lines)
 
 
 def _knobs(preset: Preset, values: Mapping[str, KnobValue]) -> list[str]:
@@ -215,7 +242,7 @@ def _gaps(preset: Preset) -> list[str]:
 def diff_text(diff: PresetDiff, width: int = READABLE_WIDTH) -> str:
     """Return what differs, one value after the other: conflicts first."""
     form = preset_words.THREE_WAY if diff.is_three_way else preset_words.TWO_WAY
-    blocks = [form.format(mine=diff.mine, theirs=diff.theirs)]
+    blocks = ["\n".join(_wrapped([form.format(mine=diff.mine, theirs=diff.theirs)], width))]
     if diff.note is not None:
         blocks.append("\n".join(_wrapped([diff.note], width)))
     if not diff.changes:
@@ -227,12 +254,12 @@ def diff_text(diff: PresetDiff, width: int = READABLE_WIDTH) -> str:
         if changes:
             lines = [f"{preset_words.CHANGES[kind]}:"]
             for one in changes:
-                lines += _change(one, diff.is_three_way, diff.theirs)
+                lines += _change(one, diff.is_three_way, diff.theirs, width)
             blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def _change(one: ValueChange, is_three_way: bool, theirs: str) -> list[str]:
+def _change(one: ValueChange, is_three_way: bool, theirs: str, width: int) -> list[str]:
     if not is_three_way:
         sides = [(preset_words.YOURS, one.mine), (theirs, one.theirs)]
     else:
@@ -241,8 +268,12 @@ def _change(one: ValueChange, is_three_way: bool, theirs: str) -> list[str]:
             (preset_words.YOURS, one.mine),
             (preset_words.NOW, one.theirs),
         ]
-    shown = _SEPARATOR.join(f"{label} {_plain(value)}" for label, value in sides)
-    return [f"{_GAP}{one.name}", f"{_GAP}{_GAP}{shown}"]
+    pieces = [f"{label} {_plain(value)}" for label, value in sides]
+    indent = _GAP + _GAP
+    room = width - len(indent)
+    on_one_line = _SEPARATOR.join(pieces)
+    lines = [on_one_line] if cells_of(on_one_line) <= room else _wrapped(pieces, room)
+    return [f"{_GAP}{one.name}", *(indent + line for line in lines)]
 
 
 def _plain(value: object) -> str:

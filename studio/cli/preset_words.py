@@ -48,6 +48,7 @@ HEADING_EXPECTED = "Published figures"
 HEADING_MODELS = "Models"
 HEADING_RULES = "What this host changes"
 HEADING_WARNINGS = "Warnings"
+HEADING_REFUSALS = "Refused like this"
 HEADING_NOTES = "Before it can be served"
 HEADING_UNVERIFIED = "Not verified"
 LICENCE = "licence {licence}"
@@ -84,6 +85,14 @@ COPIED = "{id} is yours now: {path}"
 IMPORTED = "{id} is yours now: {path}"
 NO_FILE = "The file {path} cannot be read: {reason}."
 SAVED = "{id} is changed: {path}"
+COPY_CHANGED = (
+    "{id} came with the Studio, so a copy of your own was made and changed: {path}\n"
+    "It stands in the place of the bundled one; remove the file to have that back."
+)
+REFUSED = (
+    "It is saved, but refused like this. Change it further with "
+    "`weir presets edit {id} --set NAME=VALUE`:"
+)
 NOT_CHANGED = "Nothing was changed."
 KEPT = "What you wrote is kept in {path}."
 ARGV_FOR = "For {host}, on {runtime}."

@@ -77,16 +77,19 @@ async def copy_preset(call: Invocation, connector: "Connector", console: Console
 
 async def import_preset(call: Invocation, connector: "Connector", console: Console) -> int:
     """Take over a preset from a file."""
-    request = ImportPresetRequest(text=_content(call.name), id=call.other)
+    source, content = _given(call.name)
+    request = ImportPresetRequest(text=content, id=call.other, source=source)
     async with _client(connector) as client:
         made = await client.import_preset(request)
     _answer(call, console, made, preset_words.IMPORTED.format(id=made.id, path=made.path))
     return _OK
 
 
-def _content(name: str) -> str:
+def _given(name: str) -> tuple[str, str]:
+    """Return the file that was named, and its content."""
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8")
+        path = Path(name).expanduser()
+        return str(path), path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         sentence = preset_words.NO_FILE.format(path=name, reason=reason)
@@ -102,8 +105,7 @@ async def edit_preset(call: Invocation, connector: "Connector", console: Console
             made = await client.edit_preset(call.name, request)
         else:
             made = await _edited(before, client, connector, console)
-    text = preset_words.SAVED.format(id=made.id, path=made.path)
-    _answer(call, console, made, preset_words.NOT_CHANGED if made == before else text)
+    _answer(call, console, made, preset_text.saved_text(before, made, console.width))
     return _OK
 
 
@@ -138,9 +140,7 @@ async def argv(call: Invocation, connector: "Connector", console: Console) -> in
     if call.json:
         console.document(found)
         return _OK
-    console.note(preset_words.ARGV_FOR.format(host=found.host, runtime=found.runtime))
-    for note in (*found.badges, *found.notes):
-        console.note(f"{preset_words.NOTE_MARK} {note}")
+    console.note(preset_text.argv_notes_text(found, console.width))
     console.say(found.text)
     return _OK
 

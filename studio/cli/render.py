@@ -370,7 +370,10 @@ def verdict_text(preset: PresetInfo) -> str:
         is_here = preset.download_bytes == 0
         amount = bytes_text(preset.download_bytes)
         pieces.append(words.NOTHING_TO_DOWNLOAD if is_here else words.to_download(amount))
-    return _SEPARATOR.join([*pieces, preset.licence])
+    # Alone, "not known" would be about anything.
+    is_known = preset.licence != words.LICENCE_NOT_KNOWN
+    licence = preset.licence if is_known else words.LICENCE.format(licence=preset.licence)
+    return _SEPARATOR.join([*pieces, licence])
 
 
 def processes_text(processes: Sequence[ProcessInfo], now: float, width: int | None) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from studio.cli import runtime_text
+from studio.cli import runtime_text, series_words, words
 from studio.cli.arguments import Invocation
 from studio.cli.bundle import BUNDLE_COMMANDS
 from studio.cli.console import Console
+from studio.cli.mistakes import UsageError
 from studio.cli.reach import Command, running_or_offline
 from studio.cli.series import fetch_series
 from studio.cli.watch import watched
@@ -70,6 +71,10 @@ async def show_runtime(call: Invocation, connector: "Connector", console: Consol
 
 async def pin_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Supply what a recipe leaves open, and say what still is."""
+    both = [name for name in call.with_steps if name in call.without_steps]
+    if both:
+        sentence = series_words.WITH_AND_WITHOUT.format(step=both[0])
+        raise UsageError(sentence, words.see_help("weir runtime pin"))
     request = PinRequest(
         commit=call.commit,
         hashes=call.hashes,

@@ -106,8 +106,15 @@ def detail_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
         ("To know about this machine", found.warnings),
         ("Wheels beside the lock", (_wheel(one) for one in found.wheels)),
         ("Patches", (_patches(one) for one in found.patches)),
+        (
+            "The Studio's own patches that it goes without",
+            (f"{name}: {cost}" for name, cost in found.without_patches.items()),
+        ),
         ("Tools", (_tool(one) for one in found.tools)),
-        ("Build steps", (_step(one) for one in found.steps)),
+        (
+            "Build steps (choose with `weir runtime pin NAME --with STEP`, `--without STEP`)",
+            (_step(one) for one in found.steps),
+        ),
         ("Built on this machine", (built_text(one) for one in found.built)),
         ("Left out, for it does not fit", found.left_out),
         ("Not verified", (f"{one.name}: {one.what}" for one in found.open)),
@@ -141,10 +148,18 @@ def _wheel(one: PackageWheel) -> str:
 
 
 def _patches(one: PatchSeriesInfo) -> str:
-    count = "a number not known of patches" if one.patches is None else f"{one.patches} patches"
+    count = "a number not known of patches"
+    if one.patches is not None:
+        count = f"{one.patches} {'patch' if one.patches == 1 else 'patches'}"
     if one.repository is None:
-        return f"{one.title}: {count}, the Studio's own"
-    return f"{one.title}: {count} of {one.repository} at {one.commit or 'no commit yet'}"
+        said = f"{one.title}: {count}, the Studio's own"
+    else:
+        said = f"{one.title}: {count} of {one.repository} at {one.commit or 'no commit yet'}"
+    if one.replaced:
+        said += f". Skipped, for another series does the same: {', '.join(one.replaced)}"
+    if one.fallback_cost:
+        said += f". Left out where it does not fit; then {one.fallback_cost}"
+    return said
 
 
 def _tool(one: Tool) -> str:
@@ -154,7 +169,8 @@ def _tool(one: Tool) -> str:
 
 
 def _step(one: BuildStep) -> str:
-    pieces = [f"{one.title}{'' if one.default else ' (only on request)'}."]
+    request = "" if one.default else f" (only on request: `--with {one.name}`)"
+    pieces = [f"{one.name}: {one.title}{request}."]
     if one.tools:
         pieces.append(f"With {', '.join(one.tools)}.")
     if one.fallback:

@@ -15,3 +15,4 @@ STATES: dict[StepState, str] = {
 INSTEAD = "instead: {fallback}"
 COST = "cost: {cost}"
 LOG = "log: {log}"
+WITH_AND_WITHOUT = "`--with {step}` and `--without {step}` contradict each other; give one of them"

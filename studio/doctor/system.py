@@ -40,7 +40,7 @@ def _platform(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
         return good("platform", _AREA, "System", found)
     known = sorted({one for recipe in recipes for one in recipe.needs.platforms})
     advice = f"Runtimes of this version are for {listed(known)}."
-    if host.system == "windows":
+    if host.system.lower() == "windows":
         advice = "Run the Studio inside WSL 2: `wsl --install` in an administrator's terminal."
     return stops("platform", _AREA, "System", found, advice, what=(EVERYTHING,))
 

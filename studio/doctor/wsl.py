@@ -23,10 +23,11 @@ def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Che
     yield from _driver(facts)
     yield from _network(facts)
     if host.gpus:
-        # HyperQwen's documentation: two to six times slower steps, and nothing in any log.
+        # HyperQwen's documentation, measured; and nothing in any log.
         found = (
             "Windows moves what does not fit on a card into the machine's memory without a word, "
-            "and everything becomes two to six times slower. Plans stay below that line."
+            "and steps become 2 to 6 times slower, prompts 5 to 10 times. Plans stay below that "
+            "line."
         )
         yield good("wsl-spill", _AREA, "Memory of cards under WSL", found)
 

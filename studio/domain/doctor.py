@@ -72,6 +72,8 @@ class PresetVerdict(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     usable: bool
     reasons: tuple[str, ...] = ()
+    is_ready: bool | None = None
+    """Whether `weir up` serves it without anything more from the person; it may download."""
 
 
 class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):

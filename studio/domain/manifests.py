@@ -336,6 +336,8 @@ class RuntimeNeeds(Document, frozen=True, kw_only=True):
     gpu: bool = False
     min_compute_capability: str | None = None
     max_compute_capability: str | None = None
+    cards: str | None = None
+    """What cards of that range are called, for people: `V100`."""
     min_glibc: str | None = None
     min_driver: str | None = None
     """The oldest NVIDIA driver branch that will do."""
@@ -440,6 +442,8 @@ class RuntimeRecipe(Document, frozen=True, kw_only=True):
     packages: Packages | None = None
     libraries: tuple[SystemLibrary, ...] = ()
     patches: tuple[PatchSet, ...] = ()
+    without_patches: dict[str, str] = {}
+    """The Studio's own patches that this engine goes without, each with what that costs."""
     tools: tuple[Tool, ...] = ()
     steps: tuple[BuildStep, ...] = ()
     knobs: dict[str, Knob] = {}

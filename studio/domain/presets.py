@@ -90,6 +90,8 @@ class ImportPresetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     """Its whole file."""
     id: str | None = None
     """What to call it; None: as it calls itself."""
+    source: str | None = None
+    """The file it was read from, for messages; None: it came without one."""
 
 
 class PresetText(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +101,8 @@ class PresetText(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     is_own: bool
     text: str
+    refusals: tuple[str, ...] = ()
+    """After a change: why it cannot be served like this on this machine, each with the way out."""
 
 
 class CommandFormat(enum.StrEnum):

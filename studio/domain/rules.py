@@ -135,6 +135,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     hint: str | None = None
     source: str | None = None
 
+    @property
+    def in_words(self) -> str:
+        """Return what is wrong and the way out, as one text."""
+        return f"{self.sentence} {self.hint}" if self.hint else self.sentence
+
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """A preset with overrides on a host and a runtime: every value decided."""

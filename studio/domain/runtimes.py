@@ -231,6 +231,10 @@ class PatchSeriesInfo(msgspec.Struct, frozen=True, kw_only=True):
     """None: how many is known only once the series was fetched."""
     repository: str | None = None
     commit: str | None = None
+    fallback_cost: str | None = None
+    """Given: what it costs where the set does not fit and is left out."""
+    replaced: tuple[str, ...] = ()
+    """Patches of the set that are skipped, because another series does the same."""
 
 
 class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,6 +256,8 @@ class RuntimeDetail(msgspec.Struct, frozen=True, kw_only=True):
     wheels: tuple[PackageWheel, ...] = ()
     patches: tuple[PatchSeriesInfo, ...] = ()
     tools: tuple[Tool, ...] = ()
+    without_patches: dict[str, str] = {}
+    """The Studio's own patches that this engine goes without, each with what that costs."""
     steps: tuple[BuildStep, ...] = ()
     built: tuple[BuiltStep, ...] = ()
     """What became of the steps in the installation that is used."""

@@ -64,3 +64,16 @@ def duration_text(seconds: float | None) -> str:
         return f"{minutes} min {rest:02d} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min"
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number_text(count: int) -> str:
+    """Return a small number as a word, a larger one in digits."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else f"{count:,}"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return how many of something: `one card`, `four cards`, `16 cards`."""
+    return f"{number_text(count)} {one if count == 1 else many}"

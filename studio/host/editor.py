@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,12 +14,22 @@ from studio.host.files import from_os_error
 _COMMON = ("sensible-editor", "nano", "vim", "vi")
 
 
-def command(environ: Mapping[str, str]) -> list[str]:
-    """Return the editor with its arguments. Raises: HostLacks (`editor-missing`)."""
+def command(environ: Mapping[str, str], *, has_terminal: bool = True) -> list[str]:
+    """Return the editor with its arguments.
+
+    One that nobody named is only taken where somebody can see it and leave it: vi without a
+    terminal waits for ever. Raises: HostLacks (`editor-missing`).
+    """
     for variable in ("VISUAL", "EDITOR"):
         named = environ.get(variable, "").strip()
         if named:
             return _split(named, variable)
+    if not has_terminal:
+        raise HostLacks(
+            "editor-missing",
+            "No editor can be opened: neither VISUAL nor EDITOR is set, and there is no terminal.",
+            hint="Change single settings with `--set NAME=VALUE`, or set EDITOR.",
+        )
     for name in _COMMON:
         found = shutil.which(name, path=environ.get("PATH"))
         if found is not None:
@@ -35,7 +46,7 @@ async def edit(text: str, name: str, environ: Mapping[str, str]) -> Path:
 
     Raises: HostLacks (`editor-missing`, `editor-failed`, `not-writable`, `disk-full`).
     """
-    argv = command(environ)
+    argv = command(environ, has_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     try:
         path = Path(tempfile.mkdtemp(prefix="weir-")) / name
         path.write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ import msgspec
 from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import UNLIMITED, Adapter, HostSnapshot
 from studio.domain.hosts import HostEntry, HostFile
+from studio.host.decoder_words import in_words, missing_keys, missing_sentence
 from studio.host.paths import Paths, bundled_root
 from studio.host.strict import unknown_key
 from studio.host.suggest import guess
@@ -25,6 +26,11 @@ _LIMIT_BYTES = 8 << 20
 _MOST = 1 << 60
 """More bytes, watts or cards than any machine has."""
 _SUFFIX = ".json"
+_HINT_SHAPE = (
+    'The least is {"system": "linux", "machine": "x86_64", "os_name": "Debian 12"}, and for each '
+    'card {"index": 0, "name": "NVIDIA GeForce RTX 3090"}. `weir doctor --json` on the machine '
+    "writes all of it."
+)
 
 
 def load(reference: str, paths: Paths) -> HostFile:
@@ -161,6 +167,11 @@ def _converted(file: Path, raw: object, kind: type[T]) -> T:
     unknown = unknown_key(raw, kind)
     if unknown is not None:
         raise _invalid(file, unknown.sentence, kind)
+    missing = missing_keys(raw, kind)
+    if missing:
+        raise BadInput(
+            "document-invalid", f"{file}: {missing_sentence(missing)}.", hint=_HINT_SHAPE
+        )
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as error:
@@ -168,7 +179,11 @@ def _converted(file: Path, raw: object, kind: type[T]) -> T:
 
 
 def _invalid(file: Path, sentence: str, kind: object) -> BadInput:
-    return BadInput("document-invalid", f"{file}: {sentence}.", hint=guess(sentence, kind))
+    return BadInput(
+        "document-invalid",
+        f"{file}: {in_words(sentence)}.",
+        hint=guess(sentence, kind) or _HINT_SHAPE,
+    )
 
 
 def _check_sense(file: Path, host: HostSnapshot) -> None:

@@ -107,6 +107,23 @@ class NetworkPolicy(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether nothing may be asked of the network."""
         return self.offline_source is not None
 
+    @property
+    def switch_on(self) -> str | None:
+        """Return in words how the network is switched on again; None while it is on."""
+        if self.offline_source is None:
+            return None
+        if self.offline_source == SETTINGS:
+            return "Switch the network on with `weir network --set offline=off`."
+        if self.offline_source in (OFFLINE, "UV_OFFLINE"):
+            return (
+                f"Unset {self.offline_source} to switch the network on, or overrule it: "
+                "`weir network --set offline=off`."
+            )
+        return (
+            f"Take `offline = true` out of {self.offline_source} to switch the network on, or "
+            "overrule it: `weir network --set offline=off`."
+        )
+
     def proxy_for(self, url: str) -> Proxy | None:
         """Return the proxy that an address is reached through, or None for directly."""
         try:

@@ -107,8 +107,8 @@ def shortfalls(
     if line_of(card, ground) is not None:
         sentence = (
             f"It takes {bytes_text(used)} of {name}; above {bytes_text(room)} Windows moves bytes "
-            "into the machine's memory, which makes it 2 to 10 times slower without a word in any "
-            "log."
+            "into the machine's memory, which makes steps 2 to 6 times slower and prompts 5 to 10 "
+            "times, without a word in any log."
         )
         is_certain = over > (error or 0) and not ground.allow_spill
         yield Shortfall(lack=Lack.LINE, amount=over, sentence=sentence, is_certain=is_certain)

@@ -5,7 +5,7 @@ import dataclasses
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.manifests import CardShape, Preset, RuntimeRecipe
 from studio.domain.rules import Facts
-from studio.domain.units import bytes_text
+from studio.domain.units import bytes_text, counted, number_text
 from studio.presets import conditions
 
 PARALLEL = "tensor_parallel_size"
@@ -46,7 +46,14 @@ def pick(
         found = _together(able, shape)
         if found:
             return Pick(gpus=_ordered(found, allowed))
-    return Pick(reasons=(_reason(offered or shapes, cards, able, floor, ceiling),))
+    kind = _kind(floor, ceiling, recipe.needs.cards)
+    return Pick(reasons=(_reason(offered or shapes, cards, able, kind),))
+
+
+def wanted(preset: Preset, recipe: RuntimeRecipe, host: HostSnapshot, count: int | None) -> int:
+    """Return the fewest cards that `preset` computes on; `count` asks for so many."""
+    shapes = _shapes(preset, recipe)
+    return min((one.count for one in _offered(shapes, host, count) or shapes), default=0)
 
 
 def facts_of(host: HostSnapshot, recipe: RuntimeRecipe, gpus: tuple[int, ...]) -> Facts:
@@ -114,19 +121,41 @@ def _reason(
     shapes: list[CardShape] | tuple[CardShape, ...],
     cards: list[Gpu],
     able: list[Gpu],
-    floor: str | None,
-    ceiling: str | None,
+    kind: str,
 ) -> str:
     fewest = min(shape.count for shape in shapes)
     if len(able) < fewest:
-        kind = (
-            f"of compute capability {floor or 'any'} {f'to {ceiling}' if ceiling else 'or newer'}"
-        )
-        return f"It needs {fewest} card(s) {kind}; {len(able)} of {len(cards)} here are."
-    sets = _least(shapes)
-    wanted = " or ".join(f"{count} card(s) with {bytes_text(each)} each" for count, each in sets)
-    largest = max((card.total_bytes or 0 for card in able), default=0)
-    return f"It needs {wanted}; the {len(able)} here have at most {bytes_text(largest)}."
+        return f"It needs {counted(fewest, 'card', 'cards')}{kind}; {_there(able, cards)}."
+    sets = [_set_text(count, each) for count, each in _least(shapes)]
+    largest = bytes_text(max((card.total_bytes or 0 for card in able), default=0))
+    there = f"the one here has {largest}"
+    if len(able) > 1:
+        there = f"the {counted(len(able), 'card', 'cards')} here have at most {largest}"
+    return f"It needs {' or '.join(sets)}; {there}."
+
+
+def _kind(floor: str | None, ceiling: str | None, called: str | None) -> str:
+    """Return ` of compute capability 7.0 (V100)`, nothing where every card will do."""
+    if floor is None and ceiling is None:
+        return ""
+    if floor is None:
+        found = f"{ceiling} or older"
+    elif ceiling is None:
+        found = f"{floor} or newer"
+    else:
+        found = floor if floor == ceiling else f"{floor} to {ceiling}"
+    return f" of compute capability {found}{f' ({called})' if called else ''}"
+
+
+def _there(able: list[Gpu], cards: list[Gpu]) -> str:
+    if not able:
+        return "none is here" if cards else "none of those chosen is here"
+    return "one is here" if len(able) == 1 else f"{number_text(len(able))} are here"
+
+
+def _set_text(count: int, each: int) -> str:
+    tail = " each" if count > 1 else ""
+    return f"{counted(count, 'card', 'cards')} with {bytes_text(each)}{tail}"
 
 
 def _least(shapes: list[CardShape] | tuple[CardShape, ...]) -> list[tuple[int, int]]:

@@ -19,6 +19,8 @@ class Fit:
 
     facts: Facts | None = None
     resolved: Resolved | None = None
+    cards_wanted: int = 0
+    """The fewest cards that it computes on."""
     reasons: tuple[str, ...] = ()
     """About the host. Refusals stand in `resolved`."""
 
@@ -50,7 +52,12 @@ def fit(
     picked = cards.pick(preset, recipe, host, gpus, count if isinstance(count, int) else None)
     reasons = (*_machine_reasons(preset, recipe, host), *picked.reasons)
     facts = cards.facts_of(host, recipe, picked.gpus)
-    return Fit(facts=facts, resolved=resolve.resolve(preset, facts, typed), reasons=reasons)
+    return Fit(
+        facts=facts,
+        resolved=resolve.resolve(preset, facts, typed),
+        cards_wanted=cards.wanted(preset, recipe, host, count if isinstance(count, int) else None),
+        reasons=reasons,
+    )
 
 
 def reasons_against(
@@ -70,7 +77,10 @@ def _machine_reasons(preset: Preset, recipe: RuntimeRecipe, host: HostSnapshot) 
     reasons = []
     needs = recipe.needs
     if host.platform not in needs.platforms:
-        reasons.append(f"The runtime is for {', '.join(needs.platforms)}; this is {host.platform}.")
+        way_out = " Inside WSL 2 it would do." if host.system.lower() == "windows" else ""
+        reasons.append(
+            f"The runtime is for {', '.join(needs.platforms)}; this is {host.platform}.{way_out}"
+        )
     memory = max(preset.needs.memory_bytes or 0, needs.memory_bytes or 0)
     there = host.available_memory_bytes
     if there is not None and there < memory:

@@ -14,6 +14,8 @@ _SHOWN_LENGTH = 100
 _YES = {"1": True, "true": True, "yes": True, "on": True}
 _NO = {"0": False, "false": False, "no": False, "off": False}
 _SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_UNIT = re.compile(r"\s*-?\d[\d_.,]*(?:[.,]\d|\s*[a-z])", re.IGNORECASE)
+_SIZES = " (`5GiB`, `5500M` and `32k` work, a fraction does not)"
 _INT = re.compile(r"(-?\d[\d_]*)\s*([kmg])?(?:i?b)?", re.IGNORECASE)
 
 
@@ -94,7 +96,7 @@ def _parse(knob: Knob, text: str) -> tuple[Value | None, str]:
         case KnobKind.BOOL:
             return {**_YES, **_NO}.get(text.lower()), "`true` or `false`"
         case KnobKind.INT:
-            return _whole(text), "a whole number"
+            return _whole(text), "a whole number" + (_SIZES if _UNIT.match(text) else "")
         case KnobKind.FLOAT:
             return _number(text), "a number"
 

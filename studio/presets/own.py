@@ -50,15 +50,21 @@ class OwnPresets:
         Raises: BadInput (`preset-id`, `preset-exists`, `preset-secret`, `document-invalid`, …),
         HostLacks, Busy (`presets-busy`).
         """
-        named = text.parse(request.text, "the preset").get("id")
+        where = request.source or "the preset"
+        named = text.parse(request.text, where).get("id")
         if not isinstance(named, str):
-            raise BadInput("document-invalid", "The file is no preset: it has no `id`.")
+            raise BadInput(
+                "document-invalid",
+                f"{where} is no preset: it has no `id` that is a text.",
+                hint="`weir presets show cpu-demo` names the file of one to look at.",
+            )
         new_id = named if request.id is None else request.id
         _check_id(new_id)
         with self._locked():
             self._require_free(new_id)
             content = request.text
-            self._write(new_id, content if new_id == named else text.with_id(content, new_id))
+            content = content if new_id == named else text.with_id(content, new_id)
+            self._write(new_id, content, shown_as=request.source)
         return self._store.get(new_id)
 
     def _require_free(self, preset_id: str) -> None:
@@ -189,8 +195,11 @@ class OwnPresets:
         is_own = self._store.is_own(preset_id)
         return PresetText(id=preset_id, path=str(path), is_own=is_own, text=content)
 
-    def _write(self, preset_id: str, content: str) -> None:
-        """Write a preset after reading it as it will be read, beside its place."""
+    def _write(self, preset_id: str, content: str, *, shown_as: str | None = None) -> None:
+        """Write a preset after reading it as it will be read, beside its place.
+
+        Mistakes are told about the file `shown_as`, which the person knows; else about the place.
+        """
         data = content.encode()
         if len(data) > _LARGEST_BYTES:
             raise BadInput("document-invalid", "A preset's file is at most 1 MiB long.")
@@ -201,7 +210,7 @@ class OwnPresets:
             self._store.read(trial, preset_id, is_own=True)
             trial.replace(path)
         except StudioError as error:
-            message = error.message.replace(str(trial), str(path))
+            message = error.message.replace(str(trial), shown_as or str(path))
             raise BadInput(error.code, message, hint=error.hint) from error
         except OSError as error:
             raise from_os_error(error, path) from error

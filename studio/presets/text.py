@@ -13,6 +13,8 @@ from typing import Any
 from studio.domain.errors import BadInput
 from studio.domain.rules import Value
 
+_EXAMPLE = "the one whose path `weir presets show cpu-demo` names"
+_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 _HEADER = re.compile(r"^\s*\[", re.MULTILINE)
 _VALUES = re.compile(r"^\[values\][ \t]*(?:#.*)?$", re.MULTILINE)
 _SECRET_NAME = re.compile(r"(?:^|_)(?:api_?key|token|secret|password)$", re.IGNORECASE)
@@ -25,7 +27,27 @@ def parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput("document-invalid", f"{where} is not valid TOML: {error}.") from error
+        raise BadInput(
+            "document-invalid",
+            f"{_with_line_of(error, text, where)}: it is not valid TOML: {error}.",
+            hint=_hint_about(text),
+        ) from error
+
+
+def _with_line_of(error: Exception, text: str, where: str) -> str:
+    """Return a file with the line that an error names; the end of a text is its last line."""
+    found = _LINE.search(str(error))
+    if found is not None:
+        return f"{where}, line {found[1]}"
+    is_at_end = isinstance(error, tomllib.TOMLDecodeError)
+    return f"{where}, line {max(1, len(text.splitlines()))}" if is_at_end else where
+
+
+def _hint_about(text: str) -> str:
+    if text.lstrip()[:1] in ("{", "<"):
+        kind = "JSON" if text.lstrip().startswith("{") else "a page of the web"
+        return f"This looks like {kind}; a preset is a TOML file, as {_EXAMPLE}."
+    return f"Correct that line; a preset looks like {_EXAMPLE}."
 
 
 def renamed(text: str, preset_id: str, title: str | None, origin: Mapping[str, str]) -> str:

@@ -81,6 +81,7 @@ def detail(
         wheels=packages.wheels if packages is not None else (),
         patches=tuple(_series(recipe, one) for one in recipe.patches),
         tools=recipe.tools,
+        without_patches=recipe.without_patches,
         steps=recipe.steps,
         built=steps.read(folders.folder_of(paths, found)) if found is not None else (),
         left_out=patches.left_out(folders.folder_of(paths, found)) if found is not None else (),
@@ -135,11 +136,17 @@ def _interpreter(recipe: RuntimeRecipe, host: HostSnapshot) -> str:
 def _series(recipe: RuntimeRecipe, one: PatchSet) -> PatchSeriesInfo:
     upstream = one.upstream
     if upstream is None:
-        left = len(one.files) - len(patches.replaced(recipe, one))
-        return PatchSeriesInfo(title=one.title, patches=left)
+        skipped = patches.replaced(recipe, one)
+        return PatchSeriesInfo(
+            title=one.title,
+            patches=len(one.files) - len(skipped),
+            fallback_cost=one.fallback_cost,
+            replaced=skipped,
+        )
     return PatchSeriesInfo(
         title=one.title,
         patches=upstream.count or (len(upstream.order) or None),
         repository=upstream.repository,
         commit=upstream.commit,
+        fallback_cost=one.fallback_cost,
     )

@@ -31,16 +31,24 @@ def listening(launch: Launch, address: str) -> tuple[str, ...]:
 
 
 def written(
-    launch: Launch, form: CommandFormat, *, gpus: Sequence[int], folders: Sequence[str]
+    launch: Launch,
+    form: CommandFormat,
+    *,
+    gpus: Sequence[int],
+    folders: Sequence[str],
+    card_count: int = 0,
 ) -> str:
-    """Return `launch` in a format. `folders` are those that a container needs to see."""
+    """Return `launch` in a format. `folders` are those that a container needs to see.
+
+    Where no cards are named, a container asks for `card_count` of them.
+    """
     match form:
         case CommandFormat.SHELL:
             return shell(launch)
         case CommandFormat.SYSTEMD:
             return systemd(launch)
         case CommandFormat.COMPOSE:
-            return compose(launch, gpus=gpus, folders=folders)
+            return compose(launch, gpus=gpus, folders=folders, card_count=card_count)
 
 
 def shell(launch: Launch) -> str:
@@ -86,7 +94,9 @@ def systemd(launch: Launch) -> str:
     return "\n".join(lines)
 
 
-def compose(launch: Launch, *, gpus: Sequence[int], folders: Sequence[str]) -> str:
+def compose(
+    launch: Launch, *, gpus: Sequence[int], folders: Sequence[str], card_count: int = 0
+) -> str:
     """Return a Compose file: the installed runtime and the models are mounted where they lie."""
     environment = {
         name: text for name, text in launch.environment.items() if name not in _CARDS or not gpus
@@ -118,14 +128,16 @@ def compose(launch: Launch, *, gpus: Sequence[int], folders: Sequence[str]) -> s
         f"    stop_grace_period: {round(launch.drain_s) + 10}s",
         "    restart: unless-stopped",
     ]
-    if gpus:
+    if gpus or card_count:
+        numbers = ", ".join(json.dumps(str(one)) for one in gpus)
+        which = f"device_ids: [{numbers}]" if gpus else f"count: {card_count}"
         lines += [
             "    deploy:",
             "      resources:",
             "        reservations:",
             "          devices:",
             "            - driver: nvidia",
-            f"              device_ids: [{', '.join(f'{chr(34)}{one}{chr(34)}' for one in gpus)}]",
+            f"              {which}",
             "              capabilities: [gpu]",
         ]
     return "\n".join(lines)

@@ -19,6 +19,7 @@ from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 
 Weir = Callable[..., Ran]
+OPEN = "sm70-1cat-1.5.2"
 NAME = "cpu-vllm-0.32.0"
 
 
@@ -47,8 +48,9 @@ def test_paths_are_those_of_the_person_s_folder(
     weir("runtime", "export", NAME, "--to", "stick/x.tar.gz", "--key", "~/team.pem")
     weir("runtime", "import", "x.tar.gz", "--trust", FINGERPRINT)
 
-    first, second = (msgspec.json.decode(raw, type=ExportRequest) for raw in service.bodies[:2])
-    third = msgspec.json.decode(service.bodies[2], type=ImportRequest)
+    bodies = [raw for raw in service.bodies if raw]
+    first, second = (msgspec.json.decode(raw, type=ExportRequest) for raw in bodies[:2])
+    third = msgspec.json.decode(bodies[2], type=ImportRequest)
     assert (first.to, first.key) == (str(tmp_path), None)
     assert (second.to, second.key) == (
         str(tmp_path / "stick/x.tar.gz"),
@@ -98,6 +100,19 @@ def test_long_work_starts_a_service_that_ends_with_it(
     assert weir("runtime", "import", "x").status == 0
     assert connector.started == [True]
     assert service.holders == 0
+
+
+def test_what_is_not_installed_is_refused_before_a_service_is_started(
+    weir: Weir, connector: FakeConnector
+) -> None:
+    """A service takes seconds and says nothing more."""
+    connector.is_running = False
+    unknown = weir("runtime", "export", "nope", "--json")
+    missing = weir("runtime", "export", OPEN, "--json")
+
+    assert unknown.document()["code"] == "runtime-unknown"
+    assert missing.document()["code"] == "runtime-not-installed"
+    assert connector.started == []
 
 
 @pytest.mark.parametrize(

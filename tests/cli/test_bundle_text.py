@@ -33,7 +33,10 @@ def test_another_version_than_the_catalogue_s_is_said() -> None:
 
 def test_nobody_is_said_in_words_and_somebody_as_a_table() -> None:
     """An empty table explains nothing."""
-    assert signers_text(SignerList()) == NO_SIGNERS
+    assert signers_text(SignerList()).replace("\n", " ") == NO_SIGNERS
     lines = signers_text(SIGNERS).splitlines()
     assert len(lines) == 3
     assert lines[2].startswith(FINGERPRINT)
+    narrow = signers_text(SIGNERS, len(FINGERPRINT) + 1)
+    assert FINGERPRINT in narrow.splitlines()
+    assert all(len(line) <= len(FINGERPRINT) + 1 for line in narrow.splitlines())

@@ -107,3 +107,20 @@ def test_a_bare_report_is_no_error() -> None:
     report = msgspec.structs.replace(REPORT, checks=(), runtimes=(), presets=())
 
     assert report_text(report).startswith("2× NVIDIA X")
+
+
+def test_all_is_well_only_when_something_can_be_served_now() -> None:
+    """A preset whose runtime or model waits for the person is no service yet."""
+    ready, waits = (
+        PresetVerdict(id=name, title=name, usable=True, is_ready=is_ready)
+        for name, is_ready in (("a", True), ("b", False))
+    )
+    good = msgspec.structs.replace(REPORT, level=Level.GOOD)
+
+    assert verdict_text(msgspec.structs.replace(good, presets=(ready, waits))) == (
+        "All is well: 2 of 2 presets fit. 1 can be served now, 1 after what "
+        "`weir presets show NAME` says."
+    )
+    only = verdict_text(msgspec.structs.replace(good, presets=(waits,)))
+    assert only.startswith("Nothing can be served on it yet: 1 of 1 presets fit")
+    assert "All is well" not in only

@@ -111,7 +111,7 @@ def test_an_editor_changes_the_file(
 
     ran = weir("presets", "edit", "27b-mtp")
 
-    assert "27b-mtp is changed" in ran.out
+    assert "a copy of your own was made and changed" in ran.out
     assert "max_num_seqs = 3" in weir("presets", "show", "27b-mtp").out
     assert "max_num_seqs" in weir("presets", "diff", "27b-mtp").out
 
@@ -208,3 +208,122 @@ def test_mistakes_have_a_code_and_a_sentence(
     assert (plain.status, as_json.status) == (status, status)
     assert plain.err.startswith("error: ")
     assert as_json.document()["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('schema_version = 1\nid = "x"\nfoo = [\n', "line 3: it is not valid TOML"),
+        ('schema_version = 1\nid = "x"\nfoo = 3\n', "line 3: Object contains unknown field"),
+        ('{"id": "x"}\n', "This looks like JSON; a preset is a TOML file"),
+        ("title = 3\n", "is no preset: it has no `id`"),
+    ],
+)
+def test_a_mistake_in_a_file_that_is_taken_over_is_told_about_that_file(
+    weir: Weir, tmp_path: Path, content: str, said: str
+) -> None:
+    """The place under the home that it would get does not exist; nobody can look there."""
+    given = tmp_path / "bäd.toml"
+    given.write_text(content, encoding="utf-8")
+
+    found = weir("presets", "import", str(given), "--as", "bad", "--json").document()
+
+    assert str(found["message"]).startswith(str(given))
+    assert said in f"{found['message']} {found['hint']}"
+    assert found["hint"]
+
+
+def test_a_change_that_will_be_refused_says_so_at_once_with_the_way_out(weir: Weir) -> None:
+    """It is saved, for the next change may make it right; `show` and `plan` say it as well."""
+    weir("presets", "copy", "27b-mtp", "mine")
+    edited = weir("presets", "edit", "mine", "--set", "kv_cache_dtype=kvarn_k4v2_g128")
+    shown, planned = weir("presets", "show", "mine"), weir("plan", "mine")
+    mended = weir("presets", "edit", "mine", "--set", "block_size=128")
+
+    for ran in (edited, shown, planned):
+        assert "Set `block_size=128`" in " ".join(ran.out.split())
+    assert "weir presets edit mine --set" in " ".join(edited.out.split())
+    assert "refused" in edited.out
+    assert "refused" not in mended.out
+    assert "mine is changed" in mended.out
+
+
+def test_a_change_to_a_bundled_preset_says_that_a_copy_was_made(weir: Weir) -> None:
+    """And where it is, since from now on it stands in the place of the bundled one."""
+    first = weir("presets", "edit", "27b-mtp", "--set", "max_num_seqs=3")
+    second = weir("presets", "edit", "27b-mtp", "--set", "max_num_seqs=2")
+
+    flat = " ".join(first.out.split())
+    assert "a copy of your own was made" in flat
+    assert str(Path(os.environ["WEIR_HOME"], "presets", "27b-mtp.toml")) in flat
+    assert "copy" not in second.out
+
+
+def test_without_an_editor_and_a_terminal_nothing_is_opened(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor that nobody sees is waited for until the end of days."""
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+    found = weir("presets", "edit", "27b-mtp", "--json").document()
+
+    assert found["code"] == "editor-missing"
+    assert "--set" in str(found["hint"])
+
+
+def test_a_compose_file_for_cards_asks_for_them_where_none_is(weir: Weir) -> None:
+    """It is written on a laptop and used on a server, where it would compute on nothing."""
+    one = weir("argv", "27b-mtp", "--format", "compose", "--host", "none-linux")
+    four = weir("argv", "v100-27b", "--format", "compose", "--host", "none-linux")
+    named = weir("argv", "27b-mtp", "--format", "compose", "--host", "none-linux", "--gpus", "7")
+
+    assert "count: 1\n              capabilities: [gpu]" in one.out
+    assert "count: 4\n              capabilities: [gpu]" in four.out
+    assert 'device_ids: ["7"]' in named.out
+    assert "This machine has no card 7" in " ".join(named.err.split())
+
+
+def test_a_container_names_no_folder_that_it_cannot_see(weir: Weir) -> None:
+    """Ours holds the control token, so that it is not mounted either."""
+    ran = weir("argv", "cpu-demo", "--format", "compose")
+    volumes = [line.strip().strip('-" ').split(":")[0] for line in ran.out.splitlines()
+               if line.startswith('      - "/') and ":/" in line]  # fmt: skip
+
+    home = os.environ["WEIR_HOME"]
+    named = [line.partition(': "')[2].strip('"') for line in ran.out.splitlines()]
+    for folder in (one for one in named if one.startswith(home)):
+        assert any(folder.startswith(volume) for volume in volumes), folder
+    assert 'VLLM_RPC_BASE_PATH: "/run"' in ran.out
+    assert f"{home}/service" not in ran.out
+
+
+def test_a_command_before_the_installation_says_what_is_not_there_yet(weir: Weir) -> None:
+    """`RUNTIME-ID` in a path is no path; and a card that nothing uses is no choice."""
+    ran = weir("argv", "cpu-demo", "--gpus", "7", "--host", "none-linux")
+    flat = " ".join(ran.err.split())
+
+    assert "RUNTIME-ID" in ran.out
+    assert "`RUNTIME-ID` stands for what installing decides" in flat
+    assert "weir runtime install cpu-vllm-0.32.0" in flat
+    assert "is not here; `weir up cpu-demo` fetches it" in flat
+    assert "It uses no card, so `--gpus` changes nothing" in flat
+    assert all(len(line) <= 80 for line in ran.err.splitlines())
+
+
+def test_what_differs_is_wrapped_for_the_terminal(weir: Weir) -> None:
+    """Notes about machines and long values are wider than any terminal."""
+    ran = weir("presets", "diff", "27b-mtp", "v100-27b")
+
+    assert ran.status == 0
+    # The name of a value is one word, to be copied.
+    assert all(len(line) <= 80 or " " not in line.strip() for line in ran.out.splitlines())
+
+
+def test_a_licence_that_nobody_knows_is_named_as_a_licence(weir: Weir) -> None:
+    """Between a verdict and a size, "not known" could be about anything."""
+    flat = " ".join(weir("presets", "--host", "v100-32x4-linux").out.split())
+
+    assert "licence not known" in flat
+    assert "· not known" not in flat

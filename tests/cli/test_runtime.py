@@ -148,3 +148,12 @@ def test_clearing_up_says_what_and_how_much(weir: Weir, service: FakeService) ->
 
     assert service.bodies == [b'{"dry_run":true}']
     assert ran.out.splitlines()[0] == "3.00 GiB are free again:"
+
+
+def test_a_step_cannot_be_wanted_and_left_out_at_once(weir: Weir, service: FakeService) -> None:
+    """The last one winning in silence is a guess about what somebody meant."""
+    ran = weir("runtime", "pin", OPEN, "--with", "x", "--without", "x")
+
+    assert ran.status == 2
+    assert "`--with x` and `--without x` contradict each other" in " ".join(ran.err.split())
+    assert service.pins == []

@@ -181,3 +181,19 @@ def test_what_was_built_and_what_was_left_out_is_shown() -> None:
     assert "Built on this machine - xgrammar from source: not built; compiler: gcc" in text
     assert "cost: 7 tok/s." in text
     assert "Left out, for it does not fit - Boot ledger: a hunk was rejected." in text
+
+
+def test_patches_that_are_left_out_are_named_with_what_that_costs() -> None:
+    """The page about patches promises it; and a step is chosen by its name."""
+    by_name = {one.info.name: one for one in DETAILS}
+    older = in_one_line(runtime_text.detail_text(by_name["cu13-hyperqwen-0.31.0"], 80))
+    newer = in_one_line(runtime_text.detail_text(by_name["cu13-hyperqwen-0.32.0"], 80))
+
+    assert "0001-parent-death.patch: an engine whose server is killed" in older
+    assert "0002-boot-ledger.patch: pool and memory are read" in older
+    assert "another series does the same: 0003-deny-by-default.patch" in older
+    assert "1 patch, the Studio's own" in older
+    assert "1 patches" not in older
+    assert "Left out where it does not fit; then pool and memory are read" in newer
+    assert "pth-flash-attn: " in older
+    assert "`--with pth-flash-attn`" in older

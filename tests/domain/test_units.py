@@ -100,3 +100,11 @@ def test_tokens_and_latencies_are_read_at_a_glance() -> None:
     """The pool has six digits."""
     assert units.tokens_text(68_605) == "68,605 tokens"
     assert units.latency_text(0.1666) == "0.17 s"
+
+
+def test_few_things_are_counted_in_words() -> None:
+    """`4 card(s)` is no language of anybody."""
+    assert units.counted(1, "card", "cards") == "one card"
+    assert units.counted(4, "card", "cards") == "four cards"
+    assert units.counted(0, "card", "cards") == "no cards"
+    assert units.counted(1600, "card", "cards") == "1,600 cards"

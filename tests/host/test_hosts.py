@@ -101,9 +101,13 @@ def test_a_file_in_the_current_folder_is_named_without_a_slash(
     [
         ({"memry_bytes": 1}, "`memry_bytes`", "`memory_bytes`"),
         ({"gpus": [{**CARD, "totl_bytes": 1}]}, "$.gpus[0]", "`total_bytes`"),
-        ({"gpus": [{**CARD, "total_bytes": "24 GB"}]}, "Expected `int", None),
-        ({"gpus": [{"name": "X"}]}, "missing required field `index`", None),
-        ({"system": 5}, "Expected `str`", None),
+        (
+            {"gpus": [{**CARD, "total_bytes": "24 GB"}]},
+            "`gpus[0].total_bytes` should be a whole number",
+            None,
+        ),
+        ({"gpus": [{"name": "X"}]}, "`gpus[0].index` is missing", None),
+        ({"system": 5}, "`system` should be a text", None),
         ({"gpu_links": [{"first": 0, "second": 1, "kind": "wire"}]}, "Invalid enum value", None),
         ({"gpus": [CARD, CARD]}, "same `index`", None),
         ({"gpus": [{**CARD, "free_bytes": 101}]}, "more free memory", None),
@@ -212,3 +216,14 @@ def test_no_limit_is_a_number_that_is_allowed(tmp_path: Path) -> None:
 
     assert found.limits is not None
     assert found.limits.open_files == -1
+
+
+def test_a_file_by_hand_hears_at_once_all_that_is_missing(tmp_path: Path) -> None:
+    """With the least that will do, ready to be copied."""
+    for document in ({"host": {}, "id": "x", "title": "x"}, {"system": "linux"}):
+        error = refusal(written(tmp_path, document))
+
+        assert "machine" in error.message
+        assert "os_name" in error.message
+        assert "missing" in error.message
+        assert '"os_name": ' in (error.hint or "")

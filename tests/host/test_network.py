@@ -304,3 +304,19 @@ def test_what_is_no_proxy_is_refused(text: str) -> None:
 def test_secrets_are_taken_out(url: str, shown: str) -> None:
     """Names, passwords and signatures of addresses end in logs otherwise."""
     assert redacted(url) == shown
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("the Studio's settings", "weir network --set offline=off"),
+        ("UV_OFFLINE", "Unset UV_OFFLINE"),
+        ("/uv.toml", "out of /uv.toml"),
+        (None, None),
+    ],
+)
+def test_who_is_switched_off_is_told_how_to_switch_on(source: str | None, said: str | None) -> None:
+    """Whoever named it is where it is taken back."""
+    found = NetworkPolicy(offline_source=source).switch_on
+
+    assert found is None if said is None else said in (found or "")

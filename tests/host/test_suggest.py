@@ -52,7 +52,7 @@ def test_the_key_that_was_meant_is_named(changes: dict[str, object], meant: str)
 def test_a_key_that_is_like_none_gets_the_list() -> None:
     """A wrong guess would be worse than none."""
     assert hint_for(needs={**NEEDS, "zzz": 1}) == (
-        "Known here: cuda, disk_bytes, gpu, max_compute_capability, memory_bytes, "
+        "Known here: cards, cuda, disk_bytes, gpu, max_compute_capability, memory_bytes, "
         "min_compute_capability, min_driver, min_glibc, newest_driver_known, platforms."
     )
 

@@ -96,8 +96,8 @@ def test_a_number_of_cards_can_be_asked_for() -> None:
     ("found", "part"),
     [
         ([], "needs an NVIDIA card"),
-        ([card(0, "V100", 32, "7.0")], "0 of 1 here are"),
-        ([small(0)], "or 2 card(s) with 15.00 GiB each; the 1 here have at most 16.00 GiB"),
+        ([card(0, "V100", 32, "7.0")], "none is here"),
+        ([small(0)], "or two cards with 15.00 GiB each; the one here has 16.00 GiB"),
     ],
 )
 def test_the_reason_names_what_is_asked_for_and_what_is_there(found: list[Gpu], part: str) -> None:
@@ -171,3 +171,25 @@ def test_an_unknown_size_or_capability_stays_unknown() -> None:
     assert facts.compute_capability is None
     assert cards.facts_of(host(), recipe(), ()).has_nvcc is None
     assert cards.facts_of(host(toolchain=Toolchain()), recipe(), ()).has_nvcc is False
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([card(0)], "It needs four cards of compute capability 7.0 (V100); none is here."),
+        (
+            [card(0, "V100", 32, "7.0"), card(1)],
+            "It needs four cards of compute capability 7.0 (V100); one is here.",
+        ),
+        (
+            [card(0, "V100", 32, "7.0"), card(1, "V100", 32, "7.0")],
+            "It needs four cards of compute capability 7.0 (V100); two are here.",
+        ),
+    ],
+)
+def test_cards_are_counted_in_words_and_called_by_their_name(found: list[Gpu], said: str) -> None:
+    """`7.0 to 7.0` is a range of nothing, and nobody buys a compute capability."""
+    made = recipe(cards="V100", max_compute_capability="7.0")
+    wanted = asking(gpus=4, min_compute_capability="7.0")
+
+    assert cards.pick(wanted, made, host(*found)).reasons == (said,)

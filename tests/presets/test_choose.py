@@ -7,6 +7,7 @@ from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.manifests import Preset, PresetNeeds, RuntimeNeeds, RuntimeRecipe
 from studio.domain.units import GIB
 from studio.presets import choose
+from tests.presets.samples import bundled_all, recipe_of
 from tests.serving.test_command import preset as any_preset
 from tests.serving.test_command import recipe as any_recipe
 
@@ -124,4 +125,14 @@ def test_a_card_newer_than_the_runtime_knows_is_a_reason() -> None:
     assert choose.reasons_against(preset(), needs, with_cards(V100)) == ()
     (reason,) = choose.reasons_against(preset(), needs, with_cards(RTX_3090))
 
-    assert "of compute capability 7.0 to 7.0" in reason
+    assert "of compute capability 7.0; none" in reason
+
+
+def test_windows_is_pointed_to_wsl() -> None:
+    """The same machine serves inside it."""
+    windows = HostSnapshot(system="windows", machine="AMD64", os_name="Windows 11")
+    demo = next(one for one in bundled_all() if one.id == "cpu-demo")
+
+    (reason, *_) = choose.reasons_against(demo, recipe_of(demo.runtime), windows)
+
+    assert "windows-AMD64. Inside WSL 2 it would do." in reason

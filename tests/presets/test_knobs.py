@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.domain.errors import BadInput
+from studio.domain.manifests import Knob, KnobKind
 from studio.presets import knobs
 from tests.presets.samples import knob, preset
 
@@ -96,3 +97,16 @@ def test_any_text_is_a_value_or_an_error_of_ours(name: str, text: str) -> None:
         assert code == "knob-value"
     else:
         assert knobs.fault_in(CHOSEN.knobs[name], value) is None
+
+
+@pytest.mark.parametrize("text", ["5.2GB", "1.5g", "5,2 GiB", "10 apples"])
+def test_a_size_that_cannot_be_read_says_how_sizes_are_written(text: str) -> None:
+    """A fraction with a unit is what most people type first."""
+    knob = Knob(kind=KnobKind.INT, default=1, meaning="Bytes.")
+
+    said = knobs.fault_in(knob, text) or ""
+
+    for way in ("`5GiB`", "`5500M`", "`32k`"):
+        assert way in said
+    assert knobs.fault_in(knob, "5500M") is None
+    assert "GiB" not in (knobs.fault_in(knob, "many") or "")

@@ -130,7 +130,11 @@ async def _find(one: Wanted, folder: Path, policy: NetworkPolicy) -> tuple[Objec
 
 
 def _switched_off(policy: NetworkPolicy) -> NetworkFailure:
-    return NetworkFailure("offline", f"The network is switched off by {policy.offline_source}.")
+    return NetworkFailure(
+        "offline",
+        f"The network is switched off by {policy.offline_source}.",
+        hint=policy.switch_on,
+    )
 
 
 def _make_room(folder: Path) -> None:
@@ -260,10 +264,17 @@ def _unavailable(
     return NetworkFailure(
         "series-unreachable",
         what,
-        hint=f"Check the network. {by_hand}",
+        hint=f"{_first_step(error)} {by_hand}",
         evidence=tuple(tried),
         data={"commit": one.commit, "folder": str(folder)},
     )
+
+
+def _first_step(error: StudioError) -> str:
+    """Return what may help before anything is carried by hand."""
+    if error.code == "offline" and error.hint is not None:
+        return f"{error.hint} Or do without:"
+    return "Check the network."
 
 
 def _damaged(one: Wanted, what: str) -> NetworkFailure:

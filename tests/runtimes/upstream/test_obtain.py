@@ -97,6 +97,8 @@ def test_a_network_that_is_switched_off_is_not_asked(
         assert server.asked == []
     assert caught.value.code == "series-unreachable"
     assert "switched off by the Studio's settings" in caught.value.message
+    assert (caught.value.hint or "").startswith("Switch the network on with `weir network")
+    assert "Check the network" not in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("has_git", [True, False], ids=["git", "own client"])
