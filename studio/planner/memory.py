@@ -61,7 +61,8 @@ class Term(Document, frozen=True, kw_only=True):
     per_tile_byte: float = 0.0
     """For each byte of KVarN's tail: tiles that are not full yet, in 16 bits."""
     is_outside: bool = False
-    """Held before the engine looks at the card, so beside its share and not of it."""
+    """Beside the engine's share and not of it: held before it looks at the card, or taken once the
+    pool is cut."""
     error_bytes: int
     source: str
 
@@ -71,6 +72,11 @@ class MemoryTable(Document, frozen=True, kw_only=True):
 
     schema_version: int
     terms: tuple[Term, ...]
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Return the names of what lies beside an engine's share."""
+        return frozenset(term.name for term in self.terms if term.is_outside)
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +114,7 @@ def forecast(
     facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold and not is_warm)
     weights = tuple(_weights(target, drafter, wanted, settings))
     items = (*weights, *_lines(table, engine, facts))
-    outside = {term.name for term in table.terms if term.is_outside}
+    outside = table.outside
     share = _share(settings)
     source = f"{percent_text(share)} of the card, less all that lies beside it"
     total = card.usable_bytes if card is not None else None

@@ -115,7 +115,7 @@ def _tried(
     now = before.settings.get(step.knob)
     best = None
     if step.kind is StepKind.FIT:
-        best = _fitted(step, now, attempt)
+        best = _fitted(step, now, attempt, missing=_missing(step, before))
         return best if best is not None and _helps(step, before, best[1]) else None
     for value in _candidates(step, now):
         after = attempt(value)
@@ -148,13 +148,22 @@ def _candidates(step: Step, now: object) -> Iterator[str]:
 
 
 def _fitted(
-    step: Step, now: object, attempt: Callable[[str], Outcome | None]
+    step: Step,
+    now: object,
+    attempt: Callable[[str], Outcome | None],
+    *,
+    missing: tuple[Lack, ...],
 ) -> tuple[str, Outcome] | None:
-    """Return the largest multiple of `step.step` below `now` with which nothing is missing.
+    """Return the largest multiple of `step.step` below `now` that mends what is `missing`.
 
-    Fitting is monotone: what fits with more fits with less. Without such a value, the smallest one
-    is returned.
+    That is monotone: what more of it mends, less of it mends too, down to where nothing is left for
+    the pool. Other things may well be missing at the smallest value, so they are not asked about
+    here. Without a value that helps, the smallest one is returned.
     """
+
+    def is_mended(after: Outcome) -> bool:
+        return not any(after.missing(lack) for lack in missing)
+
     if isinstance(now, bool) or not isinstance(now, int | float):
         return None
     low, high = _units(step.floor, step), _units(float(now), step)
@@ -169,7 +178,7 @@ def _fitted(
     if floor is None:
         return None
     best = _written(low, step), floor
-    if not _is_mended(step, floor):
+    if not is_mended(floor) and not _is_starved(floor):
         return best
     for _ in range(_MOST_PROBES):
         if low >= high:
@@ -177,11 +186,21 @@ def _fitted(
         middle = (low + high + 1) // 2
         text = _written(middle, step)
         after = attempt(text)
-        if after is not None and _is_mended(step, after):
+        if after is not None and is_mended(after):
             low, best = middle, (text, after)
+        elif after is not None and _is_starved(after):
+            low = middle
         else:
             high = middle - 1
     return best
+
+
+def _is_starved(after: Outcome) -> bool:
+    return after.kv_bytes is not None and after.kv_bytes <= 0
+
+
+def _missing(step: Step, before: Outcome) -> tuple[Lack, ...]:
+    return tuple(lack for lack in step.against if before.missing(lack))
 
 
 def _is_mended(step: Step, after: Outcome) -> bool:
