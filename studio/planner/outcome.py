@@ -74,6 +74,13 @@ class Outcome:
         return tuple(one for one in self.shortfalls if one.is_certain)
 
     @property
+    def unsure_start(self) -> tuple[str, ...]:
+        """Sentences on a pool that is too small by the forecast, though within its error bar."""
+        return tuple(
+            one.sentence for one in self.shortfalls if one.lack is Lack.POOL and not one.is_certain
+        )
+
+    @property
     def fits(self) -> bool:
         """Whether nothing is known to be in the way."""
         return not self.certain

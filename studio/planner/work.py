@@ -141,6 +141,9 @@ def _unknown(subject: Subject, attempt: Attempt) -> Iterator[str]:
     if subject.target is None:
         yield "The shape of the model is not known: its config.json is not here."
     yield from attempt.budget.unknown
+    for item in attempt.budget.items:
+        if item.bytes is None:  # pinned bytes make the pool exact, not what lies beside it
+            yield f"The size of the {item.title.lower()} is not known."
     is_cpu = subject.engine.device is Device.CPU
     if not is_cpu and not attempt.cards and not attempt.shortfalls:
         yield subject.ground.host.gpu_note or "No card is known to plan for."

@@ -1,12 +1,15 @@
 """Verdicts of shipped presets and of model folders against what was measured on such machines."""
 
+import json
+import os
+import struct
 from pathlib import Path
 
 import pytest
 
 from studio.domain.plans import PlanVerdict
-from studio.domain.units import MIB
-from tests.app.test_plans import plan
+from studio.domain.units import GIB, MIB
+from tests.app.test_plans import QWEN, plan
 
 SPILL_MIB = (227, 238)
 """238 to 250 MB: what Windows moved out of a 4090 at a share of 0.93."""
@@ -77,3 +80,77 @@ async def test_the_largest_share_that_fits_is_offered(
     assert [(one.knob, one.value) for one in found.reductions] == [
         ("gpu_memory_utilization", offered)
     ]
+
+
+@pytest.fixture
+def shape(tmp_path: Path) -> Path:
+    """Return a folder with the 27B's config and no weights."""
+    folder = tmp_path / "Modell ohne Gewichte"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(QWEN), encoding="utf-8")
+    return folder
+
+
+def with_weights(folder: Path) -> Path:
+    """Give a folder 14 GiB of weights: a header, and a file that is as long but takes no disk."""
+    size = 14 * GIB
+    tensors = {
+        "model.layers.0.weight": {
+            "dtype": "BF16",
+            "shape": [size // 2],
+            "data_offsets": [0, size],
+        }
+    }
+    header = json.dumps(tensors).encode()
+    path = folder / "model.safetensors"
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    os.truncate(path, 8 + len(header) + size)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["vllm-0.26.0", "vllm-0.29.0", "vllm-0.32.0"])
+@pytest.mark.parametrize("context", [None, "131072"])
+async def test_a_context_that_is_offered_starts(
+    tmp_path: Path, shape: Path, engine: str, context: str | None
+) -> None:
+    """The engine's rule: blocks for one request, and from 0.29 on the null block beside them."""
+    folder = with_weights(shape)
+    overrides = {} if context is None else {"max_model_len": context}
+    asked = await plan(
+        tmp_path, model=str(folder), engine=engine, overrides=overrides, host="rtx3090-linux"
+    )
+    assert asked.verdict is PlanVerdict.FITS_IF
+    taken = {one.knob: one.value for one in asked.reductions}
+    assert "max_model_len" in taken
+
+    found = await plan(
+        tmp_path,
+        model=str(folder),
+        engine=engine,
+        overrides={**overrides, **taken},
+        host="rtx3090-linux",
+    )
+
+    assert found.verdict is PlanVerdict.FITS
+    reserved = 0 if engine == "vllm-0.26.0" else 1
+    assert (found.blocks or 0) - reserved >= (found.blocks_per_request or 0) > 0
+    assert (found.resident_requests or 0) >= 1
+
+
+async def test_weights_that_are_not_here_leave_the_verdict_open(
+    tmp_path: Path, shape: Path
+) -> None:
+    """Pinned bytes make the pool exact; whether it goes onto the card is not known."""
+    overrides = {"kv_cache_memory_bytes": "4GiB", "max_model_len": "32768"}
+    found = await plan(
+        tmp_path,
+        model=str(shape),
+        engine="vllm-0.32.0",
+        overrides=overrides,
+        host="rtx3090-linux",
+    )
+
+    assert found.verdict is PlanVerdict.UNKNOWN
+    assert found.pool_tokens_error == 0
+    assert found.headroom_bytes is None
+    assert "The size of the weights is not known." in found.reasons
