@@ -34,6 +34,8 @@ class Budget:
 
     items: tuple[LedgerItem, ...] = ()
     """All but the KV pool."""
+    in_memory: tuple[LedgerItem, ...] = ()
+    """What the cards have no room for, and the machine's memory holds instead."""
     kv_bytes: int | None = None
     kv_error_bytes: int | None = None
     """0: pinned."""
@@ -243,6 +245,7 @@ def _on_card(
         return Budget(items=items, unknown=made.unknown or (_UNPINNED_UNKNOWN,), error_bytes=error)
     return Budget(
         items=items,
+        in_memory=made.in_memory,
         kv_bytes=kv[0],
         kv_error_bytes=kv[1],
         kv_source=kv[2],

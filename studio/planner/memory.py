@@ -15,7 +15,7 @@ import msgspec
 from studio.domain.geometry import LayerKind, ModelGeometry
 from studio.domain.hardware import Gpu
 from studio.domain.manifests import Document
-from studio.domain.plans import LedgerItem
+from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import GIB, bytes_text, percent_text
 from studio.planner.demand import Demand, demand
 from studio.planner.engine import Engine, Rule
@@ -88,6 +88,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """None: not known; never negative."""
     kv_error_bytes: int | None
     kv_source: str
+    in_memory: tuple[LedgerItem, ...] = ()
+    """What the card has no room for, and the machine's memory holds instead."""
     unknown: tuple[str, ...] = ()
     """What is missing for a figure, in words."""
     assumptions: tuple[str, ...] = ()
@@ -128,13 +130,16 @@ def forecast(
     held = sum(item.bytes or 0 for item in items if item.name not in outside)
     left = math.ceil(total * share) - held
     experts = _experts(target, drafter, settings, engine, wanted, left=left)
+    away: tuple[LedgerItem, ...] = ()
     if experts is not None:
         items, left = (*items, experts), left - (experts.bytes or 0)
+        away = (_experts_away(target, wanted, experts),)
     return Memory(
         items=items,
         kv_bytes=max(0, left),
         kv_error_bytes=error,
         kv_source=source,
+        in_memory=away,
         assumptions=tuple(_assumptions(table, engine, facts)),
     )
 
@@ -168,6 +173,18 @@ def _experts(
         bytes=size,
         error_bytes=0,
         source=f"what the rest leaves of them; {away} lie in the machine's memory",
+    )
+
+
+def _experts_away(target: ModelGeometry, wanted: Demand, there: LedgerItem) -> LedgerItem:
+    """Return the experts that lie in the machine's memory: those of all cards together."""
+    share = _on_card(target.weight_bytes.get(_ELASTIC, 0), wanted)
+    return LedgerItem(
+        name="experts",
+        title="Experts in memory",
+        place=LedgerPlace.MEMORY,
+        bytes=(share - (there.bytes or 0)) * wanted.shards * wanted.stages,
+        source="the experts that the cards have no room for",
     )
 
 

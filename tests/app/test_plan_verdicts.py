@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.domain.plans import PlanVerdict
+from studio.cli.plan_text import verdict_sentence
+from studio.domain.plans import LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import GIB, MIB
 from tests.app.test_plans import QWEN, plan
 
@@ -154,3 +155,102 @@ async def test_weights_that_are_not_here_leave_the_verdict_open(
     assert found.pool_tokens_error == 0
     assert found.headroom_bytes is None
     assert "The size of the weights is not known." in found.reasons
+
+
+async def test_experts_that_leave_the_cards_are_counted_in_memory(tmp_path: Path) -> None:
+    """Half of each card holds a third of the experts: the machine has to have room for the rest."""
+
+    async def in_memory(overrides: dict[str, str]) -> tuple[Plan, int]:
+        found = await plan(
+            tmp_path, preset="v100-v41-16k", host="v100-32x4-linux", overrides=overrides
+        )
+        items = [item for item in found.ledger if item.place is LedgerPlace.MEMORY]
+        return found, sum(item.bytes or 0 for item in items)
+
+    stock, tested = await in_memory({})
+    half, more = await in_memory({"gpu_memory_utilization": "0.5"})
+
+    assert stock.verdict is PlanVerdict.FITS
+    assert tested == 62_000_000_000
+    away = [item.bytes for item in half.ledger if item.name == "experts"][-1]
+    assert 102 * GIB < (away or 0) < more
+    assert half.verdict is PlanVerdict.DOES_NOT_FIT
+    assert "of memory" in half.reasons[0]
+
+
+async def test_blocks_requests_and_tokens_are_of_one_pool(tmp_path: Path) -> None:
+    """Blocks on the cards for 24 requests, history for 8 seats: the smaller counts, with reason."""
+    found = await plan(tmp_path, preset="v100-flash-next", host="v100-32x4-linux")
+
+    assert found.seats is not None
+    each = found.blocks_per_request or 0
+    assert found.blocks == found.seats * each
+    assert found.resident_requests == found.seats
+    assert found.pool_tokens == found.seats * (found.max_model_len or 0)
+    assert any("one for each seat" in one for one in found.assumptions)
+
+
+async def test_a_guess_has_no_error_bar(tmp_path: Path) -> None:
+    """Every layer of an unknown type is guessed: "give or take 1 token" would be a lie."""
+    folder = tmp_path / "fremd"
+    folder.mkdir()
+    config = {
+        "model_type": "nobody_knows",
+        "architectures": ["NobodyKnowsForCausalLM"],
+        "num_hidden_layers": 8,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 2,
+        "hidden_size": 1024,
+        "max_position_embeddings": 8192,
+    }
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    overrides = {"kv_cache_memory_bytes": "1GiB"}
+    found = await plan(
+        tmp_path,
+        model=str(folder),
+        engine="vllm-0.32.0",
+        overrides=overrides,
+        host="rtx3090-linux",
+    )
+
+    assert found.pool_tokens
+    assert found.pool_tokens_error is None
+    assert "not known how far off" in verdict_sentence(found)
+
+
+async def test_cards_that_are_not_there_have_no_ledger(tmp_path: Path) -> None:
+    """A preset for four V100 on a 3090: there is no card whose size could be unknown."""
+    found = await plan(tmp_path, preset="v100-27b", host="rtx3090-linux")
+
+    assert found.verdict is PlanVerdict.DOES_NOT_FIT
+    assert [item for item in found.ledger if item.place is LedgerPlace.CARD] == []
+    assert len(found.reasons) == 1
+    assert "card(s)" in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("pinned", "starts"),
+    [("6GiB", True), ("9GiB", False)],
+)
+async def test_an_allowed_spill_is_said_and_ends_at_the_whole_card(
+    tmp_path: Path, pinned: str, *, starts: bool
+) -> None:
+    """`--allow-spill` makes slow what crosses the line; it makes no card larger."""
+    asked = {
+        "preset": "27b-dflash2",
+        "host": "rtx4090-wsl2",
+        "overrides": {"kv_cache_memory_bytes": pinned},
+    }
+    refused = await plan(tmp_path, **asked)
+    assert refused.verdict is not PlanVerdict.FITS
+    assert not refused.spills
+
+    found = await plan(tmp_path, **asked, allow_spill=True)
+
+    if starts:
+        assert found.verdict is PlanVerdict.FITS
+        assert found.spills
+        assert "spill into the machine's memory" in verdict_sentence(found)
+    else:
+        assert found.verdict is not PlanVerdict.FITS
+        assert "in all" in found.reasons[0]
