@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.app.plan_refusals import refusal
 from studio.cli.plan_text import verdict_sentence
 from studio.domain.plans import LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import GIB, MIB
@@ -254,3 +255,5 @@ async def test_an_allowed_spill_is_said_and_ends_at_the_whole_card(
     else:
         assert found.verdict is not PlanVerdict.FITS
         assert "in all" in found.reasons[0]
+        assert refusal(found).code == "plan-does-not-fit"
+        assert "--allow-spill" not in (refusal(found).hint or "")

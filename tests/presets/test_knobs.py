@@ -24,7 +24,8 @@ CHOSEN = preset(
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("max_model_len", "4k", 4096),
+        ("max_model_len", "4K", 4096),
+        ("max_model_len", "4k", 4000),
         ("max_model_len", "4_096", 4096),
         ("max_model_len", " 4096 ", 4096),
         ("enforce_eager", "off", False),
