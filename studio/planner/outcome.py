@@ -74,13 +74,6 @@ class Outcome:
         return tuple(one for one in self.shortfalls if one.is_certain)
 
     @property
-    def unsure_start(self) -> tuple[str, ...]:
-        """Sentences on a pool that is too small by the forecast, though within its error bar."""
-        return tuple(
-            one.sentence for one in self.shortfalls if one.lack is Lack.POOL and not one.is_certain
-        )
-
-    @property
     def spills(self) -> bool:
         """Whether bytes are sure to cross the line, and nothing forbids it."""
         is_line = any(one.lack is Lack.LINE and not one.is_certain for one in self.shortfalls)

@@ -36,7 +36,7 @@ def verdict(outcome: Outcome, given_up: Sequence[Reduction]) -> PlanVerdict:
     if not outcome.fits:
         is_enough = bool(given_up) and given_up[-1].is_enough
         return PlanVerdict.FITS_IF if is_enough else PlanVerdict.DOES_NOT_FIT
-    return PlanVerdict.UNKNOWN if outcome.unknown or outcome.unsure_start else PlanVerdict.FITS
+    return PlanVerdict.UNKNOWN if outcome.unknown else PlanVerdict.FITS
 
 
 def must_give(
@@ -97,7 +97,7 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
 
 def _reasons(found: PlanVerdict, outcome: Outcome) -> tuple[str, ...]:
     certain = [one.sentence for one in outcome.certain]
-    unknown = [] if found is PlanVerdict.FITS else [*outcome.unknown, *outcome.unsure_start]
+    unknown = list(outcome.unknown) if found is not PlanVerdict.FITS else []
     return tuple(dict.fromkeys([*certain, *unknown]))
 
 
