@@ -54,8 +54,15 @@ def refusal(found: Plan) -> HostLacks:
 
 
 def _spills(found: Plan) -> bool:
-    left = found.headroom_bytes
-    return left is not None and left < 0 and any(card.line_bytes for card in found.cards)
+    """Tell whether bytes would spill, and the whole card has room for them all the same."""
+    left, error = found.headroom_bytes, found.headroom_error_bytes or 0
+    if left is None or left >= 0:
+        return False
+    return any(
+        card.total_bytes is None or -left - error <= card.total_bytes - card.line_bytes
+        for card in found.cards
+        if card.line_bytes
+    )
 
 
 def has_more_room(now: HostSnapshot, before: HostSnapshot) -> bool:

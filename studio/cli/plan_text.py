@@ -52,6 +52,9 @@ def verdict_sentence(plan: Plan) -> str:
     name = f"`{plan.preset}`" if plan.preset else plan.model or words.UNNAMED
     reason = plan.reasons[0] if plan.reasons else None
     match plan.verdict:
+        case PlanVerdict.FITS if plan.spills:
+            over = bytes_text(-(plan.headroom_bytes or 0))
+            return words.fits_by_spilling(name, over, _pool(plan))
         case PlanVerdict.FITS:
             return words.fits(name, _pool(plan))
         case PlanVerdict.FITS_IF:
@@ -66,7 +69,7 @@ def verdict_sentence(plan: Plan) -> str:
 def _pool(plan: Plan) -> str | None:
     if plan.pool_tokens is None:
         return None
-    error = None
+    error = words.ERROR_UNKNOWN
     if plan.pool_tokens_error == 0:
         error = words.EXACT
     elif plan.pool_tokens_error is not None:

@@ -56,6 +56,7 @@ LABEL_DISK = "Disk"
 LABEL_BOOT = "Boot"
 
 EXACT = "exact"
+ERROR_UNKNOWN = "not known how far off"
 NOTHING_TO_DOWNLOAD = "nothing, all is here"
 RATE_UNKNOWN = "how long is not known yet"
 REPLAY = "a machine from a file, not this one"
@@ -64,6 +65,12 @@ REPLAY = "a machine from a file, not this one"
 def fits(name: str, pool: str | None) -> str:
     """Return the verdict for what fits."""
     return f"{name} fits: {pool}." if pool else f"{name} fits."
+
+
+def fits_by_spilling(name: str, over: str, pool: str | None) -> str:
+    """Return the verdict for what starts, as was allowed, and is slow then."""
+    head = f"{name} starts, but {over} spill into the machine's memory, which makes it slow"
+    return f"{head}: {pool}." if pool else f"{head}."
 
 
 def fits_if(name: str, titles: list[str]) -> str:

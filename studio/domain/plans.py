@@ -154,6 +154,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     headroom_bytes: int | None = None
     """What is left on the fullest card when the engine runs."""
     headroom_error_bytes: int | None = None
+    spills: bool = False
+    """Whether it crosses the line of dedicated memory, and was allowed to (WSL2, Windows)."""
     headroom: tuple[HeadroomRung, ...] = ()
     """Observed engines of this kind, most room first."""
     boot_cold_s: float | None = None

@@ -2,18 +2,15 @@
 
 import difflib
 import json
-import re
 from collections.abc import Mapping
 
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Document
+from studio.domain.quantities import whole_number
 
 _SHOWN_LENGTH = 100
 _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
-_WHOLE = re.compile(r"(-?\d[\d_]*(?:\.\d+)?)\s*([kKmMgGtT]?)(?:i?[bB])?")
-_BINARY = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _AUTO = {"max_model_len": {"auto": -1}}
 
 
@@ -95,7 +92,7 @@ def _value(name: str, text: str, kind: str) -> object:
         case "bool":
             value, expected = _flag(text), "`true` or `false`"
         case "int":
-            value, expected = _whole(text), "a whole number"
+            value, expected = whole_number(text), "a whole number"
         case "float":
             value, expected = _number(text), "a number"
         case "json":
@@ -123,21 +120,6 @@ def _flag(text: str) -> bool | None:
     if word in _YES:
         return True
     return False if word in _NO else None
-
-
-def _whole(text: str) -> int | None:
-    """Read `4096`, `64k` (thousands), `64K` (1,024), `5.2G`, as the engine does.
-
-    Source: vLLM 0.32, `human_readable_int` in utils/argparse_utils.py.
-    """
-    found = _WHOLE.fullmatch(text.strip())
-    if found is None or len(found[1]) > _SHOWN_LENGTH:
-        return None
-    factor = _BINARY.get(found[2]) or _DECIMAL.get(found[2], 1)
-    digits = found[1].replace("_", "")
-    if "." not in digits:
-        return int(digits) * factor
-    return round(float(digits) * factor) if factor > 1 else None
 
 
 def _number(text: str) -> float | None:

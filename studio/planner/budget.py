@@ -34,6 +34,8 @@ class Budget:
 
     items: tuple[LedgerItem, ...] = ()
     """All but the KV pool."""
+    in_memory: tuple[LedgerItem, ...] = ()
+    """What the cards have no room for, and the machine's memory holds instead."""
     kv_bytes: int | None = None
     kv_error_bytes: int | None = None
     """0: pinned."""
@@ -243,11 +245,13 @@ def _on_card(
         return Budget(items=items, unknown=made.unknown or (_UNPINNED_UNKNOWN,), error_bytes=error)
     return Budget(
         items=items,
+        in_memory=made.in_memory,
         kv_bytes=kv[0],
         kv_error_bytes=kv[1],
         kv_source=kv[2],
-        # What the pool takes more, the rest takes less: the sum of an unpinned engine is its share.
-        error_bytes=error if pinned is not None else 0,
+        # What the pool takes more, the rest takes less: the sum of an unpinned engine is its share,
+        # and what lies beside that.
+        error_bytes=error if pinned is not None else _outside_error(items, around),
         geometry_error=0.0 if models.target.is_complete else _PARTLY_KNOWN,
         assumptions=made.assumptions if pinned is None else (),
     )
@@ -302,9 +306,14 @@ def _overdrawn(
     share = settings.get("gpu_memory_utilization", memory.DEFAULT_SHARE)
     if total is None or isinstance(share, bool) or not isinstance(share, int | float):
         return 0
-    outside = {term.name for term in around.tables.memory.terms if term.is_outside}
+    outside = around.tables.memory.outside
     held = sum(item.bytes or 0 for item in made.items if item.name not in outside)
     return round(total * share) - held
+
+
+def _outside_error(items: tuple[LedgerItem, ...], around: Surroundings) -> int:
+    outside = around.tables.memory.outside
+    return math.isqrt(sum((i.error_bytes or 0) ** 2 for i in items if i.name in outside))
 
 
 _MODELS = ("weights", "drafter", "vision")

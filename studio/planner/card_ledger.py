@@ -110,6 +110,7 @@ def shortfalls(
             "into the machine's memory, which makes steps 2 to 6 times slower and prompts 5 to 10 "
             "times, without a word in any log."
         )
+        yield from _above_all(card, used, error, ground)
         is_certain = over > (error or 0) and not ground.allow_spill
         yield Shortfall(lack=Lack.LINE, amount=over, sentence=sentence, is_certain=is_certain)
         return
@@ -117,6 +118,22 @@ def shortfalls(
     others = card_rules.holders(card, ground.own_pids)
     sentence += f": {others} hold the rest." if others else "."
     yield Shortfall(lack=Lack.CARD, amount=over, sentence=sentence, is_certain=over > (error or 0))
+
+
+def _above_all(card: Gpu, used: int, error: int | None, ground: Ground) -> Iterator[Shortfall]:
+    """Yield that a spill is no help: an engine cannot have more than the whole card.
+
+    Only asked where spilling is allowed; elsewhere the line comes first.
+    """
+    total = card.total_bytes
+    if not ground.allow_spill or total is None or used - total <= (error or 0):
+        return
+    yield Shortfall(
+        lack=Lack.CARD,
+        amount=used - total,
+        sentence=f"It takes {bytes_text(used)} of card {card.index} ({card.name}), which has "
+        f"{bytes_text(total)} in all: more than that cannot be had, spilled or not.",
+    )
 
 
 def _gate(ground: Ground, card: Gpu, settings: Mapping[str, object]) -> Iterator[Shortfall]:

@@ -15,7 +15,7 @@ import msgspec
 from studio.domain.geometry import LayerKind, ModelGeometry
 from studio.domain.hardware import Gpu
 from studio.domain.manifests import Document
-from studio.domain.plans import LedgerItem
+from studio.domain.plans import LedgerItem, LedgerPlace
 from studio.domain.units import GIB, bytes_text, percent_text
 from studio.planner.demand import Demand, demand
 from studio.planner.engine import Engine, Rule
@@ -61,7 +61,8 @@ class Term(Document, frozen=True, kw_only=True):
     per_tile_byte: float = 0.0
     """For each byte of KVarN's tail: tiles that are not full yet, in 16 bits."""
     is_outside: bool = False
-    """Held before the engine looks at the card, so beside its share and not of it."""
+    """Beside the engine's share and not of it: held before it looks at the card, or taken once the
+    pool is cut."""
     error_bytes: int
     source: str
 
@@ -71,6 +72,11 @@ class MemoryTable(Document, frozen=True, kw_only=True):
 
     schema_version: int
     terms: tuple[Term, ...]
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Return the names of what lies beside an engine's share."""
+        return frozenset(term.name for term in self.terms if term.is_outside)
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +88,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """None: not known; never negative."""
     kv_error_bytes: int | None
     kv_source: str
+    in_memory: tuple[LedgerItem, ...] = ()
+    """What the card has no room for, and the machine's memory holds instead."""
     unknown: tuple[str, ...] = ()
     """What is missing for a figure, in words."""
     assumptions: tuple[str, ...] = ()
@@ -108,7 +116,7 @@ def forecast(
     facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold and not is_warm)
     weights = tuple(_weights(target, drafter, wanted, settings))
     items = (*weights, *_lines(table, engine, facts))
-    outside = {term.name for term in table.terms if term.is_outside}
+    outside = table.outside
     share = _share(settings)
     source = f"{percent_text(share)} of the card, less all that lies beside it"
     total = card.usable_bytes if card is not None else None
@@ -122,13 +130,16 @@ def forecast(
     held = sum(item.bytes or 0 for item in items if item.name not in outside)
     left = math.ceil(total * share) - held
     experts = _experts(target, drafter, settings, engine, wanted, left=left)
+    away: tuple[LedgerItem, ...] = ()
     if experts is not None:
         items, left = (*items, experts), left - (experts.bytes or 0)
+        away = (_experts_away(target, wanted, experts),)
     return Memory(
         items=items,
         kv_bytes=max(0, left),
         kv_error_bytes=error,
         kv_source=source,
+        in_memory=away,
         assumptions=tuple(_assumptions(table, engine, facts)),
     )
 
@@ -162,6 +173,18 @@ def _experts(
         bytes=size,
         error_bytes=0,
         source=f"what the rest leaves of them; {away} lie in the machine's memory",
+    )
+
+
+def _experts_away(target: ModelGeometry, wanted: Demand, there: LedgerItem) -> LedgerItem:
+    """Return the experts that lie in the machine's memory: those of all cards together."""
+    share = _on_card(target.weight_bytes.get(_ELASTIC, 0), wanted)
+    return LedgerItem(
+        name="experts",
+        title="Experts in memory",
+        place=LedgerPlace.MEMORY,
+        bytes=(share - (there.bytes or 0)) * wanted.shards * wanted.stages,
+        source="the experts that the cards have no room for",
     )
 
 

@@ -11,6 +11,8 @@ from studio.planner.outcome import Lack, Shortfall
 CONTAINER_SHM_BYTES = 64 * MIB
 """What a container has unless told otherwise; too little for several workers or a CPU tier."""
 _EMBEDDING_BYTES = round(2.1 * GIB)
+_LEAST_PROCESSES_BYTES = round(1.6 * GIB)
+"""V4.1 at 512K ran in 62 GB with 56.1 GiB of experts in memory: so much was left for the rest."""
 _DECIMAL_GB = 1_000_000_000
 
 
@@ -42,12 +44,12 @@ def of(
     *,
     in_memory: tuple[LedgerItem, ...] = (),
 ) -> Needs:
-    """Return what the host has to give. `in_memory`: what an engine without a card keeps there.
+    """Return what the host has to give. `in_memory`: what lies there by the engine's own ledger.
 
     Only what the machine lacks altogether is a shortfall; what other programs hold now is warned
     of, because they may let go of it.
     """
-    memory = (*in_memory, *_memory_items(demands, settings))
+    memory = (*in_memory, *_memory_items(demands, settings, in_memory))
     shm = tuple(_shm_items(settings))
     disk = tuple(_disk_items(demands))
     needed = sum(item.bytes or 0 for item in memory)
@@ -63,14 +65,20 @@ def of(
     )
 
 
-def _memory_items(demands: Demands, settings: Mapping[str, object]) -> Iterator[LedgerItem]:
+def _memory_items(
+    demands: Demands, settings: Mapping[str, object], listed: tuple[LedgerItem, ...]
+) -> Iterator[LedgerItem]:
     if demands.memory_bytes:
+        held = sum(item.bytes or 0 for item in listed)
+        rest = max(_LEAST_PROCESSES_BYTES, demands.memory_bytes - held)
         yield LedgerItem(
             name="engine-processes",
             title="Engine's processes",
             place=LedgerPlace.MEMORY,
-            bytes=demands.memory_bytes,
-            source=demands.memory_source,
+            bytes=rest if listed else demands.memory_bytes,
+            source="what a machine that was tested had beside that"
+            if listed
+            else demands.memory_source,
         )
     tier = kv_tier_bytes(settings)
     if tier:

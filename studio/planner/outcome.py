@@ -74,6 +74,13 @@ class Outcome:
         return tuple(one for one in self.shortfalls if one.is_certain)
 
     @property
+    def spills(self) -> bool:
+        """Whether bytes are sure to cross the line, and nothing forbids it."""
+        is_line = any(one.lack is Lack.LINE and not one.is_certain for one in self.shortfalls)
+        left = self.headroom_bytes
+        return is_line and left is not None and left + (self.headroom_error_bytes or 0) < 0
+
+    @property
     def fits(self) -> bool:
         """Whether nothing is known to be in the way."""
         return not self.certain

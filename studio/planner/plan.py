@@ -79,6 +79,7 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
         resident_requests=outcome.resident_requests,
         headroom_bytes=outcome.headroom_bytes,
         headroom_error_bytes=outcome.headroom_error_bytes,
+        spills=outcome.spills,
         headroom=about.rungs,
         boot_cold_s=about.boot_cold_s,
         boot_warm_s=about.boot_warm_s,

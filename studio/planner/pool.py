@@ -41,6 +41,9 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     kv_bytes: int
     bytes_per_block: int
     blocks: int
+    """Those that requests can come to hold."""
+    card_blocks: int
+    """Those that the bytes make."""
     block_size: int
     """Of the model's own attention layers; what the engine prints."""
     page_bytes: int
@@ -91,14 +94,13 @@ def pool(
     longest = sizing.longest(blocks, target.context_tokens)
     length = min(wanted.max_model_len, longest) if wanted.is_auto_fit else wanted.max_model_len
     needed = sizing.needed(length)
-    resident = blocks / needed if needed else 0.0
-    if wanted.hot_tokens is not None and wanted.seats is not None:
-        # The history in the machine's memory has room for every seat and no more (1Cat-vLLM).
-        resident = min(resident, float(wanted.seats))
+    usable, notes = _seated(blocks, needed, wanted)
+    resident = usable / needed if needed else 0.0
     return Pool(
         kv_bytes=kv_bytes,
         bytes_per_block=block_bytes,
-        blocks=blocks,
+        blocks=usable,
+        card_blocks=blocks,
         block_size=plan.block_size,
         page_bytes=max((cache.page_bytes for group in made for cache in group.caches), default=0),
         groups=sizing.shown(length),
@@ -112,8 +114,23 @@ def pool(
         longest_context=longest,
         is_exact=not doubts,
         refusal=sizing.refusal(blocks, length, kv_bytes),
-        assumptions=(*doubts, *wanted.assumptions),
+        assumptions=(*doubts, *wanted.assumptions, *notes),
     )
+
+
+def _seated(blocks: int, needed: int, wanted: Demand) -> tuple[int, tuple[str, ...]]:
+    """Return the blocks that requests can come to hold, and why that is not all of them.
+
+    A history in the machine's memory has room for every seat and no more (1Cat-vLLM).
+    """
+    if wanted.hot_tokens is None or wanted.seats is None or blocks <= wanted.seats * needed:
+        return blocks, ()
+    note = (
+        f"The cards have room for {blocks:,} blocks; the history in the machine's memory has room "
+        f"for {wanted.seats} requests of full length, one for each seat, which hold "
+        f"{wanted.seats * needed:,}."
+    )
+    return wanted.seats * needed, (note,)
 
 
 class _Sizing:

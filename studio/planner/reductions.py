@@ -12,6 +12,7 @@ import msgspec
 from studio.domain.manifests import Document
 from studio.domain.plans import Reduction
 from studio.domain.units import bytes_text, tokens_text
+from studio.planner.memory import DEFAULT_SHARE
 from studio.planner.outcome import Lack, Outcome
 
 Evaluate = Callable[[Mapping[str, str]], Outcome | None]
@@ -112,10 +113,10 @@ def _tried(
     def attempt(value: str) -> Outcome | None:
         return evaluate({**texts, step.knob: value})
 
-    now = before.settings.get(step.knob)
+    now = _present(step, before)
     best = None
     if step.kind is StepKind.FIT:
-        best = _fitted(step, now, attempt)
+        best = _fitted(step, now, attempt, missing=_missing(step, before))
         return best if best is not None and _helps(step, before, best[1]) else None
     for value in _candidates(step, now):
         after = attempt(value)
@@ -148,20 +149,22 @@ def _candidates(step: Step, now: object) -> Iterator[str]:
 
 
 def _fitted(
-    step: Step, now: object, attempt: Callable[[str], Outcome | None]
+    step: Step,
+    now: object,
+    attempt: Callable[[str], Outcome | None],
+    *,
+    missing: tuple[Lack, ...],
 ) -> tuple[str, Outcome] | None:
-    """Return the largest multiple of `step.step` below `now` with which nothing is missing.
+    """Return the largest multiple of `step.step` below `now` that mends what is `missing`.
 
-    Fitting is monotone: what fits with more fits with less. Without such a value, the smallest one
-    is returned.
+    That is monotone: what more of it mends, less of it mends too, down to where nothing is left for
+    the pool. Other things may well be missing at the smallest value, so they are not asked about
+    here. Without a value that helps, the smallest one is returned.
     """
-    if isinstance(now, bool) or not isinstance(now, int | float):
+    bounds = _bounds(step, now)
+    if bounds is None:
         return None
-    low, high = _units(step.floor, step), _units(float(now), step)
-    if low * step.step >= now:
-        return None
-    if high * step.step >= now:
-        high -= 1
+    low, high = bounds
     floor = attempt(_written(low, step))
     while floor is None and low * 2 <= high:  # a preset may take no less than some more
         low *= 2
@@ -169,7 +172,7 @@ def _fitted(
     if floor is None:
         return None
     best = _written(low, step), floor
-    if not _is_mended(step, floor):
+    if not _is_fitted(floor, missing) and not _is_starved(floor):
         return best
     for _ in range(_MOST_PROBES):
         if low >= high:
@@ -177,11 +180,52 @@ def _fitted(
         middle = (low + high + 1) // 2
         text = _written(middle, step)
         after = attempt(text)
-        if after is not None and _is_mended(step, after):
-            low, best = middle, (text, after)
+        is_fitted = after is not None and _is_fitted(after, missing)
+        if after is not None and is_fitted:
+            best = text, after
+        if is_fitted or _is_starved(after):
+            low = middle
         else:
             high = middle - 1
     return best
+
+
+def _bounds(step: Step, now: object) -> tuple[int, int] | None:
+    """Return the least and the most that may be offered, in steps; None: there is no less."""
+    if isinstance(now, bool) or not isinstance(now, int | float):
+        return None
+    low, high = _units(step.floor, step), _units(float(now), step)
+    if low * step.step >= now:
+        return None
+    return low, high - 1 if high * step.step >= now else high
+
+
+def _is_fitted(after: Outcome, missing: tuple[Lack, ...]) -> bool:
+    """Tell whether what was missing is there; a pool must be there by the forecast itself.
+
+    So a context that is offered starts by the engine's own rule.
+    """
+    if Lack.POOL in missing and any(one.lack is Lack.POOL for one in after.shortfalls):
+        return False
+    return not any(after.missing(lack) for lack in missing)
+
+
+def _present(step: Step, before: Outcome) -> object:
+    """Return the present value; the engine's own where none is set."""
+    now = before.settings.get(step.knob)
+    if now is not None:
+        return now
+    if step.knob == "gpu_memory_utilization":
+        return DEFAULT_SHARE
+    return before.max_model_len if step.knob == "max_model_len" else None
+
+
+def _is_starved(after: Outcome | None) -> bool:
+    return after is not None and after.kv_bytes is not None and after.kv_bytes <= 0
+
+
+def _missing(step: Step, before: Outcome) -> tuple[Lack, ...]:
+    return tuple(lack for lack in step.against if before.missing(lack))
 
 
 def _is_mended(step: Step, after: Outcome) -> bool:

@@ -56,7 +56,7 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
     made, faults = _pool(subject, settings, budget)
     split, notes = _split(subject, settings)
     items = _items(budget, made, in_memory=is_cpu)
-    on_host = items if is_cpu else ()
+    on_host = items if is_cpu else budget.in_memory
     host = needs.of(subject.demands, settings, subject.ground.host, in_memory=on_host)
     ledger, headroom, lacks = _cards(subject, attempt, () if is_cpu else items)
     return Outcome(
@@ -125,7 +125,7 @@ def _cards(
     subject: Subject, attempt: Attempt, items: tuple[LedgerItem, ...]
 ) -> tuple[list[LedgerItem], int | None, list[Shortfall]]:
     ground, error = subject.ground, attempt.budget.error_bytes
-    if not items:
+    if not items or _is_without_cards(attempt):
         return [], None, []
     used = _used(items)
     lacks: list[Shortfall] = []
@@ -137,12 +137,22 @@ def _cards(
     return ledger, headroom, lacks
 
 
+def _is_without_cards(attempt: Attempt) -> bool:
+    """Tell whether there is no card to speak of, and a reason for it that is said already."""
+    return not attempt.cards and bool(attempt.shortfalls)
+
+
 def _unknown(subject: Subject, attempt: Attempt) -> Iterator[str]:
     if subject.target is None:
         yield "The shape of the model is not known: its config.json is not here."
+    if subject.engine.device is not Device.CPU and _is_without_cards(attempt):
+        return
     yield from attempt.budget.unknown
+    for item in attempt.budget.items:
+        if item.bytes is None:  # pinned bytes make the pool exact, not what lies beside it
+            yield f"The size of the {item.title.lower()} is not known."
     is_cpu = subject.engine.device is Device.CPU
-    if not is_cpu and not attempt.cards and not attempt.shortfalls:
+    if not is_cpu and not attempt.cards:
         yield subject.ground.host.gpu_note or "No card is known to plan for."
 
 
@@ -237,11 +247,16 @@ def _pool_error(
             side = pool(subject.target, subject.drafter, settings, subject.engine, kv_bytes)
             sides.append(abs(side.tokens - made.tokens))
     error = max(sides, default=made.tokens)
-    return error if made.is_exact else error + _share_of(made.tokens, budget.geometry_error)
+    more = 0 if made.is_exact else _share_of(made.tokens, budget.geometry_error)
+    return None if more is None else error + more
 
 
-def _share_of(tokens: int, share: float) -> int:
-    return max(1, round(tokens * share))
+def _share_of(tokens: int, share: float) -> int | None:
+    """Return the part of a pool that a model known in part makes doubtful.
+
+    None: what is doubtful is a guess, and nobody knows how far off it is.
+    """
+    return max(1, round(tokens * share)) if share else None
 
 
 def _parts(made: Pool) -> tuple[PoolPart, ...]:
@@ -283,7 +298,7 @@ def _items(budget: Budget, made: Pool | None, *, in_memory: bool) -> tuple[Ledge
         bytes=kv_bytes,
         error_bytes=budget.kv_error_bytes,
         source=budget.kv_source
-        + (f"; {made.blocks:,} blocks of {bytes_text(made.bytes_per_block)}" if made else ""),
+        + (f"; {made.card_blocks:,} blocks of {bytes_text(made.bytes_per_block)}" if made else ""),
     )
     return (*(_placed(item, place) for item in budget.items), pool_item)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Knob, KnobKind, Preset
+from studio.domain.quantities import whole_number
 from studio.domain.rules import Value
 
 _TEXT_LIMIT_BYTES = 120_000
@@ -13,10 +14,8 @@ _TEXT_LIMIT_BYTES = 120_000
 _SHOWN_LENGTH = 100
 _YES = {"1": True, "true": True, "yes": True, "on": True}
 _NO = {"0": False, "false": False, "no": False, "off": False}
-_SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _UNIT = re.compile(r"\s*-?\d[\d_.,]*(?:[.,]\d|\s*[a-z])", re.IGNORECASE)
-_SIZES = " (`5GiB`, `5500M` and `32k` work, a fraction does not)"
-_INT = re.compile(r"(-?\d[\d_]*)\s*([kmg])?(?:i?b)?", re.IGNORECASE)
+_SIZES = " (`5GiB`, `5500M` and `32k` work)"
 
 
 def read_overrides(preset: Preset, overrides: Mapping[str, str]) -> dict[str, Value]:
@@ -96,17 +95,9 @@ def _parse(knob: Knob, text: str) -> tuple[Value | None, str]:
         case KnobKind.BOOL:
             return {**_YES, **_NO}.get(text.lower()), "`true` or `false`"
         case KnobKind.INT:
-            return _whole(text), "a whole number" + (_SIZES if _UNIT.match(text) else "")
+            return whole_number(text), "a whole number" + (_SIZES if _UNIT.match(text) else "")
         case KnobKind.FLOAT:
             return _number(text), "a number"
-
-
-def _whole(text: str) -> int | None:
-    """Read `4096`, `4_096`, `1g`, `512MiB` (powers of 1,024)."""
-    match = _INT.fullmatch(text.strip())
-    if match is None or len(match[1]) > _SHOWN_LENGTH:
-        return None
-    return int(match[1]) * _SUFFIX.get((match[2] or "").lower(), 1)
 
 
 def _number(text: str) -> float | None:

@@ -154,7 +154,7 @@ async def test_a_pin_above_the_dedicated_memory_is_refused_under_windows(tmp_pat
     """Two to ten times slower without a word in any log; once, if one insists."""
     made = planner(tmp_path)
     fields = {"preset": "27b-dflash2", "host": "rtx4090-wsl2"}
-    overrides = {"kv_cache_memory_bytes": "8G"}
+    overrides = {"kv_cache_memory_bytes": "6G"}
 
     found = await made.plan(PlanRequest(**fields, overrides=overrides))
     forced = await made.plan(PlanRequest(**fields, overrides=overrides, allow_spill=True))
@@ -165,6 +165,7 @@ async def test_a_pin_above_the_dedicated_memory_is_refused_under_windows(tmp_pat
     assert refusal(found).code == "plan-spills"
     assert "--allow-spill" in (refusal(found).hint or "")
     assert forced.verdict is PlanVerdict.FITS
+    assert forced.spills
     assert any("Windows moves bytes" in one for one in forced.warnings)
 
 

@@ -85,7 +85,7 @@ async def test_a_broken_preset_is_in_the_list_with_its_reason(presets: Presets) 
 
 async def test_an_edit_is_one_or_the_other(presets: Presets) -> None:
     """Values, or a text; both would be a riddle."""
-    made = await presets.edit("cpu-demo", EditRequest(values={"max_model_len": "4k"}))
+    made = await presets.edit("cpu-demo", EditRequest(values={"max_model_len": "4K"}))
     again = await presets.edit("cpu-demo", EditRequest(text=made.text.replace("4096", "2048")))
 
     assert made.is_own

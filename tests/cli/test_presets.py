@@ -85,7 +85,7 @@ def test_a_preset_is_shown_with_all_that_is_known(weir: Weir) -> None:
 def test_a_copy_is_made_changed_and_compared(weir: Weir) -> None:
     """The whole way of a preset of one's own."""
     made = weir("presets", "copy", "27b-dflash2", "mine", "--title", "Für mich", "--json")
-    changed = weir("presets", "edit", "mine", "--set", "max-model-len=32k")
+    changed = weir("presets", "edit", "mine", "--set", "max-model-len=32K")
     diff = weir("presets", "diff", "mine")
     as_json = weir("presets", "diff", "mine", "--json")
     other = weir("presets", "diff", "mine", "27b-mtp")

@@ -222,3 +222,21 @@ def test_a_preset_s_own_minimum_is_respected() -> None:
 
     assert one.is_enough
     assert int(one.value) == 39_936
+
+
+@given(line=st.integers(55, 97), left_for_pool=st.integers(10, 54))
+def test_the_share_offered_is_the_largest_below_the_line(line: int, left_for_pool: int) -> None:
+    """At the smallest share nothing is left for the pool; that is no reason to offer it."""
+    ladder = read_toml(ROOT / "presets" / "planner" / "reductions.toml", Ladder)
+    share = next(step for step in ladder.steps if step.knob == "gpu_memory_utilization")
+
+    def evaluate(texts: Mapping[str, str]) -> Outcome:
+        now = float(texts.get("gpu_memory_utilization", "0.98"))
+        lacks = [short(Lack.LINE, now - line / 100)] if now > line / 100 else []
+        kv_bytes = round((now - left_for_pool / 100) * GIB)
+        starved = [short(Lack.CARD, -kv_bytes)] if kv_bytes <= 0 else []
+        return outcome({"gpu_memory_utilization": now}, *lacks, *starved, kv_bytes=kv_bytes)
+
+    found = find(evaluate({}), evaluate, {}, [share])
+
+    assert [(one.value, one.is_enough) for one in found] == [(f"{line / 100:.4g}", True)]

@@ -63,7 +63,7 @@ def test_a_copy_serves_the_same_and_remembers_what_it_came_from(home: Home) -> N
 
 def test_a_preset_of_ones_own_takes_the_place_of_the_bundled_one(home: Home) -> None:
     """An edit of a bundled preset makes a copy under its id; taking the file away undoes it."""
-    home.own.edit("27b-dflash2", {"max_model_len": "32k", "prefix_cache_retention_interval": "0"})
+    home.own.edit("27b-dflash2", {"max_model_len": "32K", "prefix_cache_retention_interval": "0"})
 
     edited = home.store.get("27b-dflash2")
     assert edited.is_own

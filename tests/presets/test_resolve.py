@@ -49,12 +49,12 @@ def test_what_a_person_types_stays_whatever_the_rules_say() -> None:
     """A rule changes defaults."""
     chosen = with_rule(when={"wsl": True}, set={"max_model_len": 1024, "max_num_seqs": 2})
 
-    made = resolved(chosen, WSL, max_model_len="4k", offload="8", eager="on")
+    made = resolved(chosen, WSL, max_model_len="4K", offload="8", eager="on")
 
     assert made.knobs["max_model_len"] == 4096
     assert made.knobs["max_num_seqs"] == 2
     assert made.rules == ("r",)
-    assert made.overrides == {"max_model_len": "4k", "offload": "8", "eager": "on"}
+    assert made.overrides == {"max_model_len": "4K", "offload": "8", "eager": "on"}
     assert made.environment["ENGINE_EAGER"] == "1"
     assert made.arguments[4:6] == ("--kv-offloading-size", "8")
 

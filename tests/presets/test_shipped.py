@@ -122,7 +122,7 @@ def test_two_cards_share_the_model_and_drop_the_pin() -> None:
     assert "kv_cache_memory_bytes" not in made.settings
     assert made.settings["disable_custom_all_reduce"] is True
     assert made.environment["PYTORCH_CUDA_ALLOC_CONF"] == "expandable_segments:False"
-    pinned = on("27b-dflash2", "rtx3090x2-linux", kv_cache_memory_bytes="6g")
+    pinned = on("27b-dflash2", "rtx3090x2-linux", kv_cache_memory_bytes="6G")
     assert pinned.settings["kv_cache_memory_bytes"] == 6 * GIB
 
 
@@ -150,7 +150,7 @@ def test_profiles_f1_and_p1_are_knobs() -> None:
 
 def test_vision_tools_and_metrics_are_switches() -> None:
     """Each brings its arguments, and takes them away again."""
-    seeing = on("27b-dflash2", vision="true", images_per_prompt="2", image_pixels="1m")
+    seeing = on("27b-dflash2", vision="true", images_per_prompt="2", image_pixels="1M")
     mute = on("27b-dflash2", tools="false")
     told = on("27b-dflash2", request_metrics="detailed")
 

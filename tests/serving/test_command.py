@@ -71,7 +71,7 @@ RESOLVED = Resolved(
     runtime="test-runtime",
     served_name="tiny",
     knobs={"max_model_len": 2048},
-    overrides={"max_model_len": "2k"},
+    overrides={"max_model_len": "2K"},
     arguments=("--max-model-len", "2048", "--always"),
     environment={"SHARED": "preset", "ENGINE_SPACE": "3"},
 )
@@ -95,7 +95,7 @@ def test_the_command_names_python_model_socket_and_arguments() -> None:
         "--uds", "/run/engine.sock", "--served-model-name", "tiny",
         "--max-model-len", "2048", "--always",
     )  # fmt: skip
-    assert launch.overrides == {"max_model_len": "2k"}
+    assert launch.overrides == {"max_model_len": "2K"}
     assert launch.knobs == {"max_model_len": 2048}
 
 
