@@ -15,6 +15,7 @@ import pytest
 from studio.domain.errors import StudioError
 from studio.domain.events import InstallStep, Stage
 from studio.host.meter import Meter
+from studio.host.paths import Paths
 from studio.runtimes import folder
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.folder import python_of
