@@ -22,6 +22,8 @@ from typing import ClassVar
 
 import msgspec
 
+from studio.domain.remedies import Remedy
+
 
 class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A `StudioError` as it travels over the control API and into `--json` output."""
@@ -32,6 +34,8 @@ class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
     exit_status: int = 1
     data: dict[str, str | int | float | bool | None] = {}
+    remedies: tuple[Remedy, ...] = ()
+    """The best first."""
 
 
 class StudioError(Exception):
@@ -47,6 +51,7 @@ class StudioError(Exception):
         hint: str | None = None,
         evidence: tuple[str, ...] = (),
         data: dict[str, str | int | float | bool | None] | None = None,
+        remedies: tuple[Remedy, ...] = (),
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -54,6 +59,7 @@ class StudioError(Exception):
         self.hint = hint
         self.evidence = evidence
         self.data = data or {}
+        self.remedies = remedies
 
     @property
     def info(self) -> ErrorInfo:
@@ -65,6 +71,7 @@ class StudioError(Exception):
             evidence=self.evidence,
             exit_status=self.exit_status,
             data=self.data,
+            remedies=self.remedies,
         )
 
 
@@ -150,5 +157,10 @@ def from_info(info: ErrorInfo) -> StudioError:
     """Return the error that `info` describes, with the same code and exit status."""
     kind = _KINDS.get(info.exit_status, StudioError)
     return kind(
-        info.code, info.message, hint=info.hint, evidence=info.evidence, data=dict(info.data)
+        info.code,
+        info.message,
+        hint=info.hint,
+        evidence=info.evidence,
+        data=dict(info.data),
+        remedies=info.remedies,
     )

@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from studio.domain.errors import ErrorInfo
+from studio.domain.remedies import Badge
 
 
 class EngineState(enum.StrEnum):
@@ -68,3 +69,5 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     restarts: int = 0
     overrides: dict[str, str] = {}
     error: ErrorInfo | None = None
+    badges: tuple[Badge, ...] = ()
+    """Slow paths that the boot or the run showed, the dearest first."""
