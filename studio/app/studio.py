@@ -14,6 +14,7 @@ from studio import __version__
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.keys import Keys
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -28,9 +29,6 @@ from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
     GatewayInfo,
-    KeyInfo,
-    KeyRequest,
-    NewKey,
     ProcessInfo,
     ServiceInfo,
     Status,
@@ -42,7 +40,6 @@ from studio.domain.events import (
     EngineChanged,
     Event,
     GatewayChanged,
-    KeysChanged,
     LogAppended,
     ServiceStopping,
     Stage,
@@ -103,7 +100,6 @@ class Studio:
         self._line = LineSpeed()
         self._started_at = time.time()
         self._job: _Job | None = None
-        self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
@@ -128,6 +124,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.keys = Keys(parts.keys, self.bus.publish)
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -138,22 +135,18 @@ class Studio:
             host=self.host,
             open_gateway=self.open_gateway,
             ensure_ready=parts.supervisor.ensure_ready,
-            first_key=self._first_key,
+            first_key=self.keys.first,
         )
 
     # -- life ------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
-        if not self._is_open:
-            await self._parts.keys.open()
-            self._is_open = True
+        await self.keys.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
-        if self._is_open:
-            self._is_open = False
-            await self._parts.keys.close()
+        await self.keys.close()
 
     async def run(self) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
@@ -355,7 +348,7 @@ class Studio:
             host=self._machine.last,
             tick=self._parts.sampler.last,
             stages=self._stages.now,
-            keys=self._parts.keys.active,
+            keys=self.keys.active,
         )
 
     def gateway(self) -> GatewayInfo:
@@ -387,32 +380,6 @@ class Studio:
     def history(self, seconds: int) -> list[Tick]:
         """Return the ticks of the last `seconds`."""
         return self._parts.history.since(time.time() - seconds)
-
-    # -- keys ------------------------------------------------------------------------------
-
-    async def keys(self) -> list[KeyInfo]:
-        """Return every key with its usage."""
-        await self.open()
-        return self._parts.keys.list()
-
-    async def create_key(self, request: KeyRequest) -> NewKey:
-        """Make a key."""
-        await self.open()
-        made = await self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
-        self.bus.publish(KeysChanged())
-        return made
-
-    async def revoke_key(self, key_id: str) -> KeyInfo:
-        """Make a key useless."""
-        await self.open()
-        info = await self._parts.keys.revoke(key_id)
-        self.bus.publish(KeysChanged())
-        return info
-
-    async def _first_key(self, request: KeyRequest) -> NewKey | None:
-        if self._parts.keys.active:
-            return None
-        return await self.create_key(request)
 
     def _heard(self, event: Event) -> None:
         self._line.hear(event)

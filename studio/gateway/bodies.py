@@ -23,6 +23,8 @@ class Prepared:
     """A body as the engine gets it."""
 
     body: bytes
+    model: str | None = None
+    """As the body names it; None: not named, or no name."""
     is_stream: bool = False
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
@@ -38,7 +40,8 @@ def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Pre
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Prepared(body=body)
     fields: dict[str, object] = {}
-    if bytes(asked.model) in {b"", b"null"}:
+    model = _name(asked.model)
+    if model is None and bytes(asked.model) in {b"", b"null"}:
         fields["model"] = served_name
     is_stream = bytes(asked.stream) in _TRUE
     hides_usage = False
@@ -48,7 +51,8 @@ def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Pre
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        body=_appended(body, fields) if fields else body,
+        body=appended(body, fields) if fields else body,
+        model=model,
         is_stream=is_stream,
         hides_usage=hides_usage,
     )
@@ -72,7 +76,16 @@ def _options(raw: bytes) -> dict[str, object] | None:
     return options | changes
 
 
-def _appended(body: bytes, fields: dict[str, object]) -> bytes:
+def _name(raw: msgspec.Raw) -> str | None:
+    try:
+        name = msgspec.json.decode(raw) if bytes(raw) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
+
+
+def appended(body: bytes, fields: dict[str, object]) -> bytes:
+    """Return a JSON object with more fields at its end: of two of a name, the last one counts."""
     end = body.rindex(b"}")
     is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
     added = msgspec.json.encode(fields)[1:-1]

@@ -94,6 +94,15 @@ def find(path: str) -> Route | None:
     return _CANCEL_RESPONSE if match["cancel"] else _GET_RESPONSE
 
 
+def passing() -> tuple[Route, ...]:
+    """Return the routes that go to the engine."""
+    return (
+        *(route for route in _EXACT.values() if route.action is Action.PASS),
+        _GET_RESPONSE,
+        _CANCEL_RESPONSE,
+    )
+
+
 def model_id(path: str) -> str:
     """Return the model that `/v1/models/{id}` names; an id may hold slashes."""
     return unquote(path.removeprefix(_MODELS))

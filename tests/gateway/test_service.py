@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from studio.domain.errors import PortTaken
+from studio.domain.keys import KeyLimits
 from studio.gateway.service import Gateway
 from studio.host.http_server import Exchange
 from tests.gateway.recordings import recorded
@@ -226,7 +227,7 @@ async def test_without_an_engine_the_answer_is_503_and_when_to_try_again(setup, 
 
 async def test_a_key_over_its_limit_gets_429_while_others_go_on(setup):
     """One runaway agent must not take all seats."""
-    limited = (await setup.keys.create("limited", max_concurrent=1)).key
+    limited = (await setup.keys.create("limited", KeyLimits(max_concurrent=1))).key
     running, release = asyncio.Event(), asyncio.Event()
 
     async def slow(exchange: Exchange) -> None:
