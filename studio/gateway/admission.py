@@ -11,7 +11,7 @@ from studio.gateway import context
 from studio.gateway.bodies import Prepared
 from studio.gateway.dialects import Refusal
 from studio.gateway.engine import EngineTarget
-from studio.gateway.keys import Key
+from studio.gateway.key import Key
 from studio.gateway.request import Request
 from studio.gateway.routes import Route
 from studio.gateway.usage_book import UsageBook

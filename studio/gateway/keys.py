@@ -7,7 +7,6 @@ that can be guessed, and would cost every request milliseconds here.
 """
 
 import asyncio
-import collections
 import hashlib
 import hmac
 import logging
@@ -15,9 +14,9 @@ import secrets
 import sqlite3
 import time
 import unicodedata
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,7 +26,8 @@ from studio.domain.keys import KeyLimits, RequestEntry, UsageBy, UsageRow
 from studio.gateway import usage_book
 from studio.gateway.database import Database
 from studio.gateway.dialects import Refusal
-from studio.gateway.key_limits import Gate, checked
+from studio.gateway.key import Key, iso
+from studio.gateway.key_limits import checked
 from studio.gateway.usage import RequestRecord, Tokens
 from studio.gateway.usage_book import Pending, UsageBook
 
@@ -66,97 +66,6 @@ Entries = list[RequestEntry]
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-
-class Running(Protocol):
-    """A request under way that can be ended from outside."""
-
-    def cut(self, refusal: Refusal) -> None:
-        """End it now, with an error to its client."""
-
-
-class Key:
-    """One key as the running gateway holds it; counters move on the event loop only."""
-
-    __slots__ = (
-        "cached_tokens",
-        "created_at",
-        "digest",
-        "errors",
-        "gate",
-        "generated_tokens",
-        "id",
-        "in_flight",
-        "last_address",
-        "last_used_s",
-        "limits",
-        "name",
-        "prefix",
-        "prompt_tokens",
-        "recent_s",
-        "requests",
-        "revoked_at",
-        "rotated_at",
-        "running",
-    )
-
-    def __init__(
-        self,
-        *,
-        id: str,
-        name: str,
-        prefix: str,
-        digest: str,
-        created_at: str,
-        limits: KeyLimits,
-    ) -> None:
-        self.id = id
-        self.name = name
-        self.prefix = prefix
-        self.digest = digest
-        self.created_at = created_at
-        self.revoked_at: str | None = None
-        self.rotated_at: str | None = None
-        self.last_used_s: float | None = None
-        self.last_address: str | None = None
-        self.running: set[Running] = set()
-        """Requests that the engine works on."""
-        self.in_flight = 0
-        self.requests = 0
-        self.errors = 0
-        self.prompt_tokens = 0
-        self.cached_tokens = 0
-        self.generated_tokens = 0
-        self.recent_s: collections.deque[float] = collections.deque()
-        """When the requests of the last minute came; only where a limit needs it."""
-        self.limits = limits
-        self.gate = Gate(limits)
-
-    def limit(self, limits: KeyLimits) -> None:
-        """Let it do this from now on."""
-        self.limits, self.gate = limits, Gate(limits)
-
-    @property
-    def info(self) -> KeyInfo:
-        """Return the key without its secret."""
-        return KeyInfo(
-            id=self.id,
-            name=self.name,
-            prefix=self.prefix,
-            created_at=self.created_at,
-            revoked_at=self.revoked_at,
-            rotated_at=self.rotated_at,
-            has_expired=self.gate.has_expired(time.time()),
-            last_used_at=None if self.last_used_s is None else _iso(self.last_used_s),
-            last_address=self.last_address,
-            limits=self.limits,
-            running=self.in_flight,
-            requests=self.requests,
-            errors=self.errors,
-            prompt_tokens=self.prompt_tokens,
-            cached_tokens=self.cached_tokens,
-            generated_tokens=self.generated_tokens,
-        )
 
 
 Keys = list[Key]
@@ -215,7 +124,7 @@ class KeyStore:
             name=name,
             prefix=prefix,
             digest=_digest(secret.encode()),
-            created_at=_iso(time.time()),
+            created_at=iso(time.time()),
             limits=limits,
         )
         row = (key.id, key.name, key.prefix, key.digest, key.created_at, _limits_text(limits))
@@ -236,7 +145,7 @@ class KeyStore:
         """
         key = self._working(key_id)
         secret, prefix = _new_secret()
-        digest, at = _digest(secret.encode()), _iso(time.time())
+        digest, at = _digest(secret.encode()), iso(time.time())
         await self._change(key, prefix=prefix, digest=digest, rotated_at=at)
         self._active.pop(key.digest, None)
         key.prefix, key.digest, key.rotated_at = prefix, digest, at
@@ -279,7 +188,7 @@ class KeyStore:
         """
         key = self._found(key_id)
         if key.revoked_at is None:
-            key.revoked_at = _iso(time.time())
+            key.revoked_at = iso(time.time())
             self._active.pop(key.digest, None)  # refused from now on, even if the write fails
             row = _row(key)
             await self._database.run(lambda connection: connection.execute(_UPDATE, row))
@@ -474,7 +383,7 @@ def _load(connection: sqlite3.Connection) -> Keys:
 def _row(key: Key) -> Row:
     return (
         key.revoked_at,
-        None if key.last_used_s is None else _iso(key.last_used_s),
+        None if key.last_used_s is None else iso(key.last_used_s),
         key.requests,
         key.errors,
         key.prompt_tokens,
@@ -524,7 +433,3 @@ def _base62(raw: bytes) -> str:
         number, digit = divmod(number, len(_DIGITS))
         digits.append(_DIGITS[digit])
     return "".join(reversed(digits))
-
-
-def _iso(at_s: float) -> str:
-    return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds")

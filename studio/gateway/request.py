@@ -7,7 +7,7 @@ import time
 
 from studio.gateway.dialects import Refusal
 from studio.gateway.estimate import PromptRatio
-from studio.gateway.keys import Key
+from studio.gateway.key import Key
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
 from studio.gateway.usage import RequestRecord, Tokens

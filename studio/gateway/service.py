@@ -27,7 +27,8 @@ from studio.gateway.dialects import (
 )
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
-from studio.gateway.keys import Key, KeyStore
+from studio.gateway.key import Key
+from studio.gateway.keys import KeyStore
 from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id

@@ -54,7 +54,8 @@ def test_keys_carry_their_second_word() -> None:
     """Commands of two words are one command to the rest of the program."""
     call = parse(["keys", "create", "Open WebUI", "--max-concurrent", "4"])
 
-    assert (call.command, call.name, call.max_concurrent) == ("keys create", "Open WebUI", 4)
+    assert (call.command, call.name) == ("keys create", "Open WebUI")
+    assert call.limits == {"max_concurrent": 4}
 
 
 def test_a_pin_takes_what_is_supplied() -> None:
