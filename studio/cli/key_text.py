@@ -99,7 +99,7 @@ def usage_text(rows: Sequence[UsageRow]) -> str:
             _rate(row.tok_s_p50),
             _rate(row.tok_s_p5),
         )
-        lines.append((moment_text(row.begins_at or ""), *cells) if has_begin else cells)
+        lines.append((_begin_text(row.begins_at), *cells) if has_begin else cells)
     text = table(lines)
     estimated = sum(row.estimated for row in rows)
     if not estimated:
@@ -172,3 +172,9 @@ def _limit_rows(limits: KeyLimits) -> list[tuple[str, str]]:
 
 def _rate(tokens_per_s: float | None) -> str:
     return rate_text(tokens_per_s).removesuffix(" tok/s")
+
+
+def _begin_text(begins_at: str | None) -> str:
+    """Return a day as it is, a moment to the minute."""
+    text = begins_at or ""
+    return moment_text(text) if "T" in text else text

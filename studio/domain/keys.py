@@ -40,7 +40,7 @@ class UsageRow(msgspec.Struct, frozen=True, kw_only=True):
     key_id: str
     key: str
     begins_at: str | None
-    """ISO 8601, local time; None: the whole span that was asked for."""
+    """Local time: a moment for an hour, a date for a day; None: all that was asked for."""
     requests: int
     errors: int
     estimated: int

@@ -53,6 +53,21 @@ CREATE TABLE usage_hours (
     PRIMARY KEY (key_id, hour)
 ) STRICT, WITHOUT ROWID
 """
+_DAYS = """
+CREATE TABLE usage_days (
+    key_id TEXT NOT NULL,
+    day TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    generated_tokens INTEGER NOT NULL,
+    ttft TEXT NOT NULL,
+    speed TEXT NOT NULL,
+    PRIMARY KEY (key_id, day)
+) STRICT, WITHOUT ROWID
+"""
 _REQUESTS = """
 CREATE TABLE requests (
     number INTEGER PRIMARY KEY,
@@ -166,7 +181,7 @@ def _bring_up(connection: sqlite3.Connection, version: int) -> None:
         for key_id, most in connection.execute(limited).fetchall():
             limits = json.dumps({"max_concurrent": most})
             connection.execute("UPDATE keys SET limits = ? WHERE id = ?", (limits, key_id))
-    for table in (_USAGE, _REQUESTS, _INDEX):
+    for table in (_USAGE, _DAYS, _REQUESTS, _INDEX):
         connection.execute(table)
 
 

@@ -9,8 +9,8 @@ import collections
 import dataclasses
 import datetime
 import sqlite3
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from studio.domain.keys import RequestEntry, UsageBy, UsageRow
 from studio.gateway.histogram import Histogram
@@ -22,6 +22,8 @@ _PENDING_REQUESTS = 20_000
 """Requests of one second beyond this many are in the sums, not in the list."""
 _HOUR_S = 3600
 _TIDY_S = 6 * 3600.0
+_DAYS_FROM_S = 2 * 86_400.0
+"""Sums of a key over more than this are made of whole days of local time."""
 
 Connection = sqlite3.Connection
 
@@ -142,17 +144,20 @@ class UsageBook:
 
     def write(self, connection: Connection, pending: Pending, now_s: float) -> None:
         """Add `pending` to the file, and drop what is too old."""
+        days: dict[tuple[str, str], Used] = {}
         for span, used in pending.hours.items():
-            row = connection.execute(_OF_HOUR, span).fetchone()
-            if row is not None:
-                used = _used(row)
-                used.merge(pending.hours[span])
-            connection.execute(_PUT_HOUR, (*span, *_columns(used)))
+            _add(connection, _OF_HOUR, _PUT_HOUR, span, used)
+            day = _local(span.hour * _HOUR_S).date().isoformat()
+            days.setdefault((span.key_id, day), Used()).merge(used)
+        for of_day, used in days.items():
+            _add(connection, _OF_DAY, _PUT_DAY, of_day, used)
         connection.executemany(_PUT_REQUEST, map(_request_row, pending.requests))
         if now_s - self._tidied_s > _TIDY_S:
             self._tidied_s = now_s
             oldest = int(now_s // _HOUR_S) - KEPT_DAYS * 24
             connection.execute("DELETE FROM usage_hours WHERE hour < ?", (oldest,))
+            day = _local(oldest * _HOUR_S).date().isoformat()
+            connection.execute("DELETE FROM usage_days WHERE day < ?", (day,))
             connection.execute(
                 "DELETE FROM requests WHERE number <= (SELECT max(number) FROM requests) - ?",
                 (KEPT_REQUESTS,),
@@ -182,14 +187,25 @@ def rows(
     by: UsageBy,
 ) -> list[UsageRow]:
     """Return what was used in a span, oldest first; `names` are those of the keys."""
-    found: dict[tuple[float | None, str], Used] = {}
-    first, last = int(since_s // _HOUR_S), int(until_s // _HOUR_S)
-    chosen = connection.execute(_OF_SPAN, (first, last, key_id))
-    for owner, hour, *columns in chosen:
-        begins = _begin(hour * _HOUR_S, by)
+    found: dict[tuple[str, str], Used] = {}
+    for owner, begins, *columns in _chosen(connection, key_id, since_s, until_s, by):
         found.setdefault((begins, owner), Used()).merge(_used(columns))
-    ordered = sorted(found.items(), key=lambda one: (one[0][0] or 0.0, names.get(one[0][1], "")))
+    ordered = sorted(found.items(), key=lambda one: (one[0][0], names.get(one[0][1], "")))
     return [_row(begins, owner, names, used) for (begins, owner), used in ordered]
+
+
+def _chosen(
+    connection: Connection, key_id: str | None, since_s: float, until_s: float, by: UsageBy
+) -> Iterator[tuple[Any, ...]]:
+    """Yield key, beginning and sums; of whole days where the question is not about hours."""
+    if by is UsageBy.DAY or (by is UsageBy.KEY and until_s - since_s >= _DAYS_FROM_S):
+        days = [_local(at_s).date().isoformat() for at_s in (since_s, until_s)]
+        for owner, day, *columns in connection.execute(_OF_DAYS, (*days, key_id)):
+            yield owner, day if by is UsageBy.DAY else "", *columns
+        return
+    first, last = int(since_s // _HOUR_S), int(until_s // _HOUR_S)
+    for owner, hour, *columns in connection.execute(_OF_SPAN, (first, last, key_id)):
+        yield owner, local(hour * _HOUR_S) if by is UsageBy.HOUR else "", *columns
 
 
 def newest(
@@ -230,6 +246,19 @@ _OF_SPAN = (
     " generated_tokens, ttft, speed FROM usage_hours"
     " WHERE hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR key_id = ?3)"
 )
+_OF_DAY = (
+    "SELECT requests, errors, estimated, prompt_tokens, cached_tokens, generated_tokens, ttft,"
+    " speed FROM usage_days WHERE key_id = ? AND day = ?"
+)
+_PUT_DAY = (
+    "INSERT OR REPLACE INTO usage_days (key_id, day, requests, errors, estimated, prompt_tokens,"
+    " cached_tokens, generated_tokens, ttft, speed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_OF_DAYS = (
+    "SELECT key_id, day, requests, errors, estimated, prompt_tokens, cached_tokens,"
+    " generated_tokens, ttft, speed FROM usage_days"
+    " WHERE day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR key_id = ?3)"
+)
 _NEWEST = (
     "SELECT at, request_id, key_id, route, model, address, status, code, is_stream,"
     " has_client_left, is_estimated, ttft_s, duration_s, prompt_tokens, cached_tokens,"
@@ -243,6 +272,16 @@ _PUT_REQUEST = (
 )
 
 Column = str | int | float | None
+
+
+def _add(
+    connection: Connection, of: str, put: str, where: tuple[str, str | int], used: Used
+) -> None:
+    """Add sums to a row."""
+    row = connection.execute(of, where).fetchone()
+    total = Used() if row is None else _used(row)
+    total.merge(used)
+    connection.execute(put, (*where, *_columns(total)))
 
 
 def _used(columns: Iterable[Column]) -> Used:
@@ -272,21 +311,11 @@ def _columns(used: Used) -> tuple[Column, ...]:
     )
 
 
-def _begin(at_s: float, by: UsageBy) -> float | None:
-    match by:
-        case UsageBy.HOUR:
-            return at_s
-        case UsageBy.DAY:
-            return midnight_before(at_s)
-        case UsageBy.KEY:
-            return None
-
-
-def _row(begins: float | None, owner: str, names: Mapping[str, str], used: Used) -> UsageRow:
+def _row(begins: str, owner: str, names: Mapping[str, str], used: Used) -> UsageRow:
     return UsageRow(
         key_id=owner,
         key=names.get(owner, owner),
-        begins_at=None if begins is None else local(begins),
+        begins_at=begins or None,
         requests=used.requests,
         errors=used.errors,
         estimated=used.estimated,

@@ -123,7 +123,10 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("logs -n 0", "--lines: a whole number of 1 or more is expected, found `0`."),
         ("logs --level loud", "--level: `loud` is not one of debug, info, warning, error."),
         ("switch", "Something is missing: PRESET."),
-        ("keys", "Something is missing: create | list | revoke."),
+        (
+            "keys",
+            "Something is missing: create | list | show | limit | rename | rotate | revoke | usage.",
+        ),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
         ("runtime", "Something is missing: " + " | ".join(words.RUNTIME_COMMANDS) + "."),
