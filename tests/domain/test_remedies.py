@@ -16,8 +16,6 @@ from studio.domain.remedies import Remedy, RemedyKind
         (RemedyKind.ADVICE, False),
     ],
 )
-def test_a_button_is_offered_only_for_what_needs_no_hands(
-    kind: RemedyKind, can_apply: bool
-) -> None:
+def test_a_button_is_only_for_what_needs_no_hands(kind: RemedyKind, can_apply: bool) -> None:
     """A button that does nothing is worse than words."""
     assert Remedy(kind=kind, text="x").can_apply is can_apply
