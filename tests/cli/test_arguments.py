@@ -125,7 +125,8 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("switch", "Something is missing: PRESET."),
         (
             "keys",
-            "Something is missing: create | list | show | limit | rename | rotate | revoke | usage.",
+            "Something is missing: create | list | show | limit | rename | rotate | revoke"
+            " | usage.",
         ),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
