@@ -2,7 +2,7 @@
 
 import pytest
 
-from studio.cli import words
+from studio.cli import key_words, words
 from studio.cli.arguments import Invocation, parse
 from studio.cli.mistakes import TextAsked, UsageError, near
 
@@ -125,8 +125,7 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("switch", "Something is missing: PRESET."),
         (
             "keys",
-            "Something is missing: create | list | show | limit | rename | rotate | revoke"
-            " | usage.",
+            f"Something is missing: {' | '.join(key_words.COMMANDS)}.",
         ),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
