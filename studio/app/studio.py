@@ -14,6 +14,7 @@ from studio import __version__
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.gateway import Door
 from studio.app.keys import Keys
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
@@ -53,14 +54,12 @@ from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
-from studio.host.http_ports import listen
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
 _LOG_FLUSH_S = 0.1
-_ADDRESS = "127.0.0.1"
 
 
 class _Job:
@@ -125,6 +124,13 @@ class Studio:
         )
         self.network = Network(parts.paths)
         self.keys = Keys(parts.keys, self.bus.publish)
+        self.door = Door(
+            parts.gateway,
+            parts.settings,
+            parts.paths,
+            active_keys=lambda: parts.keys.active,
+            publish=self.bus.publish,
+        )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -133,7 +139,7 @@ class Studio:
             settings=parts.settings,
             stages=self._stages,
             host=self.host,
-            open_gateway=self.open_gateway,
+            open_gateway=self.door.open,
             ensure_ready=parts.supervisor.ensure_ready,
             first_key=self.keys.first,
         )
@@ -280,7 +286,7 @@ class Studio:
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
-            base_url=await self.open_gateway(port, request.consent),
+            base_url=await self.door.open(port, request.consent),
             preset=choice.preset.id,
             served_name=choice.preset.served_name,
             runtime=engine.runtime or choice.recipe.name,
@@ -295,19 +301,6 @@ class Studio:
         engine = self._parts.supervisor.snapshot()
         is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
         return engine.state is EngineState.READY and is_same
-
-    async def open_gateway(self, port: int, take_next: bool) -> str:
-        """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
-        gateway, settings = self._parts.gateway, self._parts.settings
-        if gateway.info().port != port:
-            port = await _free_port(port, take_next)  # before the old one is closed
-            await gateway.close()
-            await gateway.open(_ADDRESS, port)
-            self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
-        settings.change(port=port)
-        base_url = gateway.info().base_url
-        assert base_url is not None
-        return base_url
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -430,18 +423,6 @@ class Studio:
                 unit="s",
             )
         )
-
-
-async def _free_port(port: int, take_next: bool) -> int:
-    """Return `port`, or the next free one where that was agreed to."""
-    try:
-        (await listen(_ADDRESS, port)).close()
-    except StudioError as error:
-        free = error.data.get("free_port")
-        if not take_next or not isinstance(free, int):
-            raise
-        return free
-    return port
 
 
 def _switch_command(choice: Choice) -> str:

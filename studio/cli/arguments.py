@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 
-from studio.cli import host_words, key_words, parsers, preset_words, words
+from studio.cli import gateway_words, host_words, key_words, parsers, preset_words, words
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import DEFAULT_LINES, REPLAYABLE
 
@@ -39,6 +39,9 @@ class Invocation:
     by: str = "key"
     csv: bool = False
     errors: bool = False
+    expose: bool = False
+    tls: bool | None = None
+    certificate: str | None = None
     commit: str | None = None
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
@@ -108,6 +111,7 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
@@ -115,7 +119,7 @@ _NESTED = {
 }
 
 
-_BARE = ("presets",)
+_BARE = ("gateway", "presets")
 """Commands that mean something without a second word."""
 
 

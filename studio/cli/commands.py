@@ -8,6 +8,7 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
+from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
@@ -112,6 +113,7 @@ COMMANDS: Mapping[str, Command] = {
     "ps": ps,
     "logs": logs,
     "network": network,
+    **GATEWAY_COMMANDS,
     **KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,

@@ -4,6 +4,8 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    gateway_arguments,
+    gateway_words,
     host_words,
     key_arguments,
     key_words,
@@ -91,6 +93,7 @@ def build() -> _Parser:
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_gateway(made["gateway"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
@@ -206,6 +209,19 @@ def _add_keys(parser: _Parser) -> None:
     key_arguments.add_keys({name: (one.arguments, one.options) for name, one in made.items()})
     for one in made.values():
         _add_json(one)
+
+
+def _add_gateway(parser: _Parser) -> None:
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
+    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
 
 
 def _add_runtime(parser: _Parser) -> None:

@@ -4,7 +4,7 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import key_words, network_words
+from studio.cli import gateway_words, key_words, network_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import BootPhase, EngineState
@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, limit, list and revoke the API keys of chat clients.",
     "requests": key_words.ABOUT_REQUESTS,
+    "gateway": gateway_words.ABOUT,
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
     "service": "Run the service itself, for a service manager.",

@@ -34,6 +34,7 @@ from studio.domain.control import (
 from studio.domain.doctor import DoctorReport
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
+from studio.domain.gateway import GatewayChange, GatewayReport
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
@@ -323,6 +324,14 @@ class ControlClient:
         """Return the newest requests, oldest first: no prompts, no answers."""
         query = _query(key=key_id, lines=str(lines), errors="1" if errors_only else None)
         return await self._call("GET", f"/requests{query}", list[RequestEntry])
+
+    async def gateway(self) -> GatewayReport:
+        """Return how the gateway is set up, and where it can be reached."""
+        return await self._call("GET", "/gateway", GatewayReport)
+
+    async def change_gateway(self, change: GatewayChange) -> GatewayReport:
+        """Change names and doors of the gateway."""
+        return await self._call("POST", "/gateway", GatewayReport, body=change)
 
     async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.

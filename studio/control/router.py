@@ -21,6 +21,7 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.gateway import GatewayChange
 from studio.domain.keys import LimitsChange, RenameRequest, RevokeRequest, UsageBy
 from studio.domain.network import NetworkChange
 from studio.domain.plans import MakeRequest, PlanRequest
@@ -102,6 +103,8 @@ class Router:
             ("POST", re.compile(r"/keys/([^/]{1,1024})/rename"), self._rename_key),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/limits"), self._limit_key),
             ("GET", re.compile(r"/requests"), self._requests),
+            ("GET", re.compile(r"/gateway"), self._gateway),
+            ("POST", re.compile(r"/gateway"), self._change_gateway),
         ]
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -292,6 +295,13 @@ class Router:
             count=_number(query, "lines", 200, most=_MOST_LINES) or 0,
             errors_only=_word(query, "errors") == "1",
         )
+
+    async def _gateway(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.door.report()
+
+    async def _change_gateway(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        await self._studio.keys.open()  # exposing it needs one
+        return await self._studio.door.change(_read(body, GatewayChange))
 
 
 def http_status(error: StudioError) -> int:

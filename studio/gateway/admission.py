@@ -59,7 +59,9 @@ async def bounded(request: Request, prepared: Prepared, engine: EngineTarget) ->
     assert route is not None
     if key.revoked_at is not None:  # while the body came
         raise Refusal(401, "key-revoked", "The key of this request was revoked.")
-    key.gate.check_model(prepared.model or engine.served_name)
+    meant = prepared.meant or engine.served_name
+    if prepared.model is None or not key.gate.allows_model(prepared.model):
+        key.gate.check_model(meant)  # a key for an alias may use the alias
     if key.limits.max_context is None:
         return prepared.body
     return await context.bounded(

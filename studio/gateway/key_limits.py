@@ -31,7 +31,7 @@ _DIALECTS = {
     "openai": frozenset({Dialect.OPENAI, Dialect.OPENAI_RESPONSES}),
     "anthropic": frozenset({Dialect.ANTHROPIC}),
 }
-_ROUTES = {route.name.removeprefix("/v1/"): route.name for route in passing()}
+_ROUTES = {route.name.removeprefix("/v1/").lstrip("/"): route.name for route in passing()}
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -9,7 +9,8 @@ import asyncio
 import dataclasses
 import logging
 import secrets
-from collections.abc import Callable, Iterable
+import ssl
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 import msgspec
@@ -33,6 +34,7 @@ from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
+from studio.host.addresses import in_url, reached_here
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
 BODY_LIMIT_BYTES = 32 << 20
@@ -94,22 +96,41 @@ class Gateway:
         self._keys = keys
         self._target = upstream
         self._body_limit_bytes = body_limit_bytes
-        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
-        self._origins = frozenset(origin.encode() for origin in origins)
+        self._hosts: frozenset[str] = LOOPBACK_HOSTS
+        self._origins: frozenset[bytes] = frozenset()
+        self._aliases: Mapping[str, str] = {}
         self._limits = limits
         self._on_record = on_record
         self._server: Server | None = None
+        self._scheme = "http"
         self._idle: asyncio.Future[None] | None = None
         self._ratio = PromptRatio()
+        self.allow(hosts=hosts, origins=origins)
 
-    async def open(self, address: str = "127.0.0.1", port: int = 0) -> None:
+    def allow(
+        self,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        """Replace what is allowed besides loopback hosts, and the names that mean others."""
+        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self._aliases = dict(aliases or {})
+
+    async def open(
+        self, address: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> None:
         """Begin to answer. Raises: what `studio.host.http_server.serve` raises."""
+        self._scheme = "http" if tls is None else "https"
         self._server = await serve(
             self._handle,
             address=address,
             port=port,
             limits=self._limits,
             refusal=_refusal,
+            tls=tls,
         )
 
     async def wait_idle(self) -> None:
@@ -131,9 +152,9 @@ class Gateway:
         counters = self.counters
         if server is None:
             return GatewayInfo(in_flight=counters.in_flight, requests=counters.requests)
-        host = f"[{server.address}]" if ":" in server.address else server.address
+        host = reached_here(server.address)
         return GatewayInfo(
-            base_url=f"http://{host}:{server.port}/v1",
+            base_url=f"{self._scheme}://{in_url(host)}:{server.port}/v1",
             address=server.address,
             port=server.port,
             in_flight=counters.in_flight,
@@ -205,6 +226,7 @@ class Gateway:
                 body,
                 served_name=engine.served_name,
                 takes_stream_options=route.takes_stream_options,
+                aliases=self._aliases,
             )
             request.model, request.is_stream = prepared.model, prepared.is_stream
             request.body_bytes = len(body)
@@ -249,10 +271,15 @@ class Gateway:
             raise refusal_of(engine.upstream.nonsense("its list of models is none")) from None
         if status != 200:
             raise refusal_of(engine.upstream.nonsense(f"its list of models has status {status}"))
-        models.data = [one for one in models.data if key.gate.allows_model(str(one.get("id")))]
         for model in models.data:
             if "root" in model:
                 model["root"] = model.get("id")
+        served = {str(model.get("id")): model for model in models.data}
+        for alias, meant in self._aliases.items():
+            named = served.get(meant or engine.served_name)
+            if named is not None and alias not in served:
+                models.data.append({**named, "id": alias})
+        models.data = [one for one in models.data if key.gate.allows_model(str(one.get("id")))]
         return msgspec.json.encode(models)
 
     def _engine(self) -> EngineTarget:
