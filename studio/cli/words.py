@@ -353,6 +353,7 @@ PHASES: dict[BootPhase, str] = {
     BootPhase.ENGINE: "starting the engine core",
     BootPhase.WEIGHTS: "loading weights",
     BootPhase.COMPILE: "compiling",
+    BootPhase.PROFILE: "measuring memory",
     BootPhase.KV_CACHE: "sizing the KV cache",
     BootPhase.GRAPHS: "capturing graphs",
     BootPhase.WARM_UP: "warming up",
