@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
+from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.mistakes import near
@@ -185,5 +186,6 @@ COMMANDS: Mapping[str, Command] = {
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
+    **BOOT_COMMANDS,
     **UPDATE_COMMANDS,
 }
