@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from studio.cli import render, words
 from studio.cli.arguments import Invocation
-from studio.cli.console import Console
 from studio.cli.boots import BOOT_COMMANDS
+from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.mistakes import near

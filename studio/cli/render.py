@@ -104,6 +104,14 @@ def _step(progress: StageProgress) -> str | None:
     return f"{progress.step} ({steps.index(progress.step) + 1} of {len(steps)})"
 
 
+def boot_sentence(progress: StageProgress) -> str | None:
+    """Return what a running boot is at, as a sentence of its own; None for all else."""
+    is_running = progress.stage is Stage.BOOT and progress.state is StageState.RUNNING
+    if not is_running or progress.note is None or progress.note in _PHASES:
+        return None
+    return progress.note[:1].upper() + progress.note[1:]
+
+
 def stage_line(progress: StageProgress) -> str:
     """Return one plain line about a stage, for output that is not a terminal."""
     title, text = stage_title(progress), stage_words(progress)

@@ -12,7 +12,7 @@ import pytest
 
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
-from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, boot_key, decide, describe
+from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, decide, describe
 from studio.domain.control import KeyRequest, NewKey, UpRequest
 from studio.domain.errors import (
     BadInput,
@@ -102,7 +102,7 @@ async def made(tmp_path: Path) -> AsyncIterator[Made]:
             stages=Stages(events.append),
             host=lambda: one.look(),
             open_gateway=lambda port, take_next: one.open_gateway(port, take_next),
-            ensure_ready=lambda launch: one.ensure_ready(launch),
+            ensure_ready=lambda launch, _choice, _models: one.ensure_ready(launch),
             first_key=lambda request: one.first_key(request),
         )
         host = msgspec.structs.replace(probe.snapshot(paths.home), gpus=())
@@ -125,7 +125,6 @@ async def test_every_stage_is_begun_or_skipped_and_the_gateway_opens_first(made:
     assert last[Stage.BOOT] is StageState.DONE
     assert (result.pool_tokens, result.boot_s) == (7, 1.25)
     assert made.settings.now.preset == PRESET
-    assert list(made.settings.now.boots_s.values()) == [1.25]
 
 
 async def test_a_changed_recipe_does_not_replace_what_is_installed(made: Made) -> None:
@@ -297,12 +296,6 @@ async def test_the_asked_port_wins_over_the_kept_one(made: Made) -> None:
     await made.up.run(choice, UpRequest(port=18_999, consent=True))
 
     assert made.opened == [(kept, False), (18_999, True)]
-
-
-def test_boots_are_remembered_by_preset_and_runtime() -> None:
-    """A new runtime compiles anew; its boot is another one."""
-    assert boot_key("a", "x") != boot_key("a", "y")
-    assert boot_key("a", None) == "a -"
 
 
 def test_a_ready_engine_is_one_line_of_the_log() -> None:
