@@ -47,15 +47,17 @@ class About:
 
     def published_s(self, *, is_cold: bool) -> float | None:
         """Return how long a boot takes as the planner knows it, else as the preset says."""
+        planned = None
         if self.plan is not None:
             planned = self.plan.boot_cold_s if is_cold else self.plan.boot_warm_s
-            if planned is not None:
-                return planned
-        for row in self.expected:
-            said = row.boot_s if is_cold or row.boot_warm_s is None else row.boot_warm_s
-            if said is not None:
-                return said
-        return None
+        both = [one for one in self.expected if one.boot_warm_s is not None]
+        said = [one.boot_s if is_cold else one.boot_warm_s for one in both]
+        return planned if planned is not None else next(iter(said), None)
+
+    @property
+    def rough_s(self) -> float | None:
+        """How long a boot takes as the preset says, without saying of which kind of boot."""
+        return next((one.boot_s for one in self.expected if one.boot_s is not None), None)
 
 
 def about(

@@ -76,25 +76,17 @@ class BootWatch:
         boot = self._boot
         if boot is None or boot.began != engine.started_at:
             boot = self._boot = self._new(about, engine)
-            self.weights.begin(engine.pid)
-        boot.learn(engine, self._facts())
-        self.weights.heard(engine)
+            self.weights.begin(about.checkpoint_bytes, about.drafter_bytes)
+        facts = self._facts()
+        boot.learn(engine, facts)
+        self.weights.heard(engine, facts)
 
     def _new(self, about: About, engine: EngineSnapshot) -> BootUnderWay:
-        is_cold = boots.guess_is_cold(self._known, about.place, lambda path: Path(path).exists())
         made = BootUnderWay(
             began=engine.started_at,
             attempt=self._attempt,
-            outlooks={
-                cold: boots.outlook(
-                    self._known,
-                    about.place,
-                    is_cold=cold,
-                    published_s=about.published_s(is_cold=cold),
-                )
-                for cold in (True, False)
-            },
-            guess=is_cold,
+            outlooks={cold: self._outlook(about, is_cold=cold) for cold in (True, False)},
+            guess=self._guess(about),
         )
         self._attempt = BootTry.RESTART
         return made
@@ -133,11 +125,19 @@ class BootWatch:
     def whole_s(self) -> float | None:
         """Return how long the boot that was announced should take."""
         about = self._about
-        if about is None:
-            return None
-        cold = boots.guess_is_cold(self._known, about.place, lambda path: Path(path).exists())
-        published = about.published_s(is_cold=cold)
-        return boots.outlook(self._known, about.place, is_cold=cold, published_s=published).whole_s
+        return None if about is None else self._outlook(about, is_cold=self._guess(about)).whole_s
+
+    def _guess(self, about: About) -> bool:
+        return boots.guess_is_cold(self._known, about.place, lambda path: Path(path).exists())
+
+    def _outlook(self, about: About, *, is_cold: bool) -> boots.Outlook:
+        return boots.outlook(
+            self._known,
+            about.place,
+            is_cold=is_cold,
+            published_s=about.published_s(is_cold=is_cold),
+            rough_s=about.rough_s,
+        )
 
     def complete(self, engine: EngineSnapshot) -> EngineSnapshot:
         """Return the engine with what is known of its boot."""
@@ -145,9 +145,8 @@ class BootWatch:
         if about is None or engine.preset != about.place.preset:
             return engine
         if engine.state is EngineState.STARTING and boot is not None:
-            size = about.checkpoint_bytes
-            loaded = self.weights.loaded_bytes(engine, size)
             shown = msgspec.structs.replace(engine, tries=self._tries)
+            loaded, size = self.weights.loaded_bytes, self.weights.size
             return boot.complete(shown, loaded_bytes=loaded, to_load_bytes=size)
         has_booted = engine.state in (EngineState.READY, EngineState.DRAINING)
         if not has_booted or last is None or last.outcome is not BootOutcome.SERVED:

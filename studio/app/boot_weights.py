@@ -5,11 +5,12 @@ mapped since they began to load says it. What is not known stays unknown.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState
 from studio.host.reading import TakenIn, taken_in
 
+Facts = Mapping[str, int | float | str]
 _EVERY_S = 0.5
 _WATCHED = (BootPhase.ENGINE, BootPhase.WEIGHTS)
 
@@ -22,32 +23,44 @@ class WeightsMeter:
         self._pid: int | None = None
         self._phase: BootPhase | None = None
         self._before: TakenIn | None = None
-        self._now: TakenIn | None = None
+        self._size: int | None = None
+        self._drafter = 0
+        self._most = 0
         self._is_wanted = asyncio.Event()
 
-    def begin(self, pid: int | None) -> None:
-        """Forget the engine before."""
-        self._pid = pid
-        self._phase = None
-        self._before = self._now = None
+    def begin(self, size: int | None, drafter_size: int | None) -> None:
+        """Forget the engine before; `size` and `drafter_size` are those of the weights' files."""
+        self._pid = self._phase = self._before = None
+        self._size, self._drafter = size, drafter_size or 0
+        self._most = 0
 
-    def heard(self, engine: EngineSnapshot) -> None:
-        """Take up where the engine is."""
+    @property
+    def size(self) -> int | None:
+        """Bytes of all weights, the drafter's included; None when they are not known."""
+        return None if self._size is None else self._size + self._drafter
+
+    @property
+    def loaded_bytes(self) -> int | None:
+        """How much of `size` is loaded; None when nobody knows, or nothing was seen to come in."""
+        return self._most or None
+
+    def heard(self, engine: EngineSnapshot, facts: Facts) -> None:
+        """Take up where the engine is, and what its log says of its shards."""
         self._pid, self._phase = engine.pid, engine.phase
         is_wanted = engine.state is EngineState.STARTING and engine.phase in _WATCHED
         (self._is_wanted.set if is_wanted else self._is_wanted.clear)()
+        if engine.phase is BootPhase.WEIGHTS and self._size is not None:
+            self._saw(self._by_log(self._size, engine.phase_share or 0.0, facts))
 
-    def loaded_bytes(self, engine: EngineSnapshot, size: int | None) -> int | None:
-        """Return how much of `size` is loaded; None when nobody knows."""
-        if engine.phase is not BootPhase.WEIGHTS or size is None:
-            return None
-        by_log = None if not engine.phase_share else round(engine.phase_share * size)
-        if by_log is not None:
-            return by_log
-        if self._before is None or self._now is None:
-            return None
-        # Shared libraries and headers come in too: never more than there is.
-        return min(size, self._now.since(self._before))
+    def _by_log(self, size: int, share: float, facts: Facts) -> int:
+        if facts.get("loads_drafter"):
+            return size + round(share * self._drafter)
+        return size if "weights_s" in facts else round(share * size)
+
+    def _saw(self, loaded: int) -> None:
+        """Keep the most that was seen: a loader unmaps what it has copied."""
+        assert self.size is not None
+        self._most = max(self._most, min(loaded, self.size))
 
     async def run(self) -> None:
         """Measure while it is of use, until cancelled."""
@@ -66,4 +79,6 @@ class WeightsMeter:
             return
         if phase is not BootPhase.WEIGHTS or self._before is None:
             self._before = found  # what came in before the weights was code
-        self._now = found
+        elif self._size is not None:
+            # Shared libraries and headers come in too: never more than there is.
+            self._saw(min(self._size, found.since(self._before)))

@@ -101,7 +101,7 @@ class Bars:
 
 
 def _shown(stages: list[StageProgress], width: int) -> "Group":
-    """Return the bars and, below them, the sentence about the boot, which no column has room for."""
+    """Return the bars and, below them, the sentence about the boot, too long for a column."""
     from rich.console import Group
     from rich.text import Text
 

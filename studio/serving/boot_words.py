@@ -45,6 +45,7 @@ MAY_MEAN: dict[BootPhase, str] = {
 }
 """What a phase that takes longer than usual may mean. Sources: HyperQwen, gotchas 5, 15, 45 and its
 WSL2 page (loading from a Windows mount); 1Cat-vLLM, issue 430 (capture that never ends)."""
+_FEW = "a few seconds"
 _CAN_BE_COLD = (BootPhase.COMPILE, BootPhase.PROFILE, BootPhase.GRAPHS, BootPhase.WARM_UP)
 
 
@@ -74,7 +75,8 @@ def note(scene: Scene) -> str:
         return f"longer than published: {doing}"
     if left.remaining_s is None:
         return doing
-    return f"about {spoken(left.remaining_s)} left: {doing}"
+    rest = spoken(left.remaining_s)
+    return f"{rest if rest == _FEW else f'about {rest}'} left: {doing}"
 
 
 def _doing(scene: Scene) -> str:
@@ -94,7 +96,7 @@ def _doing(scene: Scene) -> str:
 def spoken(seconds: float) -> str:
     """Return a span as exact as a forecast deserves: `3 min 40 s`, `25 s`, `a few seconds`."""
     if seconds < 5:
-        return "a few seconds"
+        return _FEW
     step = 5 if seconds < 120 else 10
     rounded = max(step, round(seconds / step) * step)
     return f"{rounded:.0f} s" if rounded < 60 else duration_text(rounded).replace(" 00 s", "")

@@ -54,7 +54,8 @@ def with_boot(known: BootHistory, record: BootRecord) -> BootHistory:
     """Return the history with one boot more, within its bounds."""
     place = Place(preset=record.preset, runtime_id=record.runtime_id, cards=record.cards)
     alike = [one for one in known.boots if place.holds(one)]
-    dropped = set(map(id, alike[: len(alike) - MOST_OF_A_PLACE + 1]))
+    too_many = max(0, len(alike) - MOST_OF_A_PLACE + 1)
+    dropped = set(map(id, alike[:too_many]))
     kept = [one for one in known.boots if id(one) not in dropped]
     return msgspec.structs.replace(known, boots=(*kept, record)[-MOST:])
 
@@ -89,20 +90,30 @@ def _has_compiled(record: BootRecord) -> bool:
 
 
 def outlook(
-    known: BootHistory, place: Place, *, is_cold: bool | None, published_s: float | None
+    known: BootHistory,
+    place: Place,
+    *,
+    is_cold: bool,
+    published_s: float | None = None,
+    rough_s: float | None = None,
 ) -> Outlook:
     """Return what the boots of `place` say of one like it.
 
-    What refused boots took counts for the phases that they finished. Without a boot here that
-    served, the whole is `published_s`.
+    In this order: boots here of this temperature; `published_s`, which is of this temperature too;
+    boots here of the other one, which is too long or too short but of this machine; `rough_s`.
+    What refused boots took counts for the phases that they finished.
     """
-    alike = [one for one in known.boots if place.holds(one) and one.is_cold is is_cold]
-    same = [one for one in alike if place.is_same(one)]
-    chosen = (same or alike)[-_USED:]
-    wholes = [one.boot_s for one in chosen if one.boot_s is not None]
-    if not wholes:
-        return Outlook(is_cold=is_cold, whole_s=published_s)
-    return Outlook(is_cold=is_cold, phases_s=_medians(chosen), whole_s=statistics.median(wholes))
+    here = [one for one in known.boots if place.holds(one)]
+    for temperature in (is_cold, not is_cold):
+        alike = [one for one in here if one.is_cold is temperature]
+        chosen = ([one for one in alike if place.is_same(one)] or alike)[-_USED:]
+        wholes = [one.boot_s for one in chosen if one.boot_s is not None]
+        if wholes:
+            whole_s = statistics.median(wholes)
+            return Outlook(is_cold=is_cold, phases_s=_medians(chosen), whole_s=whole_s)
+        if published_s is not None:
+            return Outlook(is_cold=is_cold, whole_s=published_s)
+    return Outlook(is_cold=is_cold, whole_s=rough_s)
 
 
 def _medians(records: Sequence[BootRecord]) -> dict[BootPhase, float]:
