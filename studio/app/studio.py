@@ -105,7 +105,13 @@ class Studio:
         self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
-        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
+        self.presets = Presets(
+            parts.paths,
+            parts.presets,
+            parts.catalog,
+            self._seen_host,
+            lambda: parts.settings.now.pins,
+        )
         self.doctor = Doctor(parts, self._machine, self.gateway)
         self.plans = Plans(
             paths=parts.paths,
