@@ -57,6 +57,9 @@ class BootUnderWay:
         self, engine: EngineSnapshot, *, loaded_bytes: int | None, to_load_bytes: int | None
     ) -> EngineSnapshot:
         """Return the engine with forecast and sentence as of now."""
+        engine = msgspec.structs.replace(
+            engine, is_cold=self.is_cold, is_cold_certain=self.is_certain
+        )
         if not engine.phases or engine.elapsed_s is None:
             return engine
         is_loading = engine.phase is BootPhase.WEIGHTS
@@ -80,8 +83,6 @@ class BootUnderWay:
         )
         return msgspec.structs.replace(
             engine,
-            is_cold=self.is_cold,
-            is_cold_certain=self.is_certain,
             phase_share=share,
             forecast=forecast.per_phase(self.outlook, engine.phases),
             expected_boot_s=self._expected_s(engine.elapsed_s, left),

@@ -183,7 +183,8 @@ def in_words(record: BootRecord) -> str:
     """Return a boot in one line, for the service's log."""
     word = temperature(is_cold=record.is_cold, is_certain=record.is_cold_certain) or "unknown"
     pieces = [f"boot of {record.preset} on {record.runtime} {record.runtime_id}: {word}"]
-    pieces.append(f"{record.outcome.value} after {duration_text(record.boot_s)}")
+    after = f" after {duration_text(record.boot_s)}" if record.boot_s is not None else ""
+    pieces.append(f"{record.outcome.value}{after}")
     if record.error is not None:
         pieces.append(record.error)
     if record.attempt is not BootTry.FIRST:

@@ -72,4 +72,6 @@ def test_before_the_first_phase_nothing_is_said() -> None:
     """An engine that has no process yet."""
     bare = engine(EngineState.STARTING)
 
-    assert under_way(guess=True).complete(bare, loaded_bytes=None, to_load_bytes=None) == bare
+    shown = under_way(guess=True).complete(bare, loaded_bytes=None, to_load_bytes=None)
+
+    assert (shown.is_cold, shown.note, shown.remaining_s) == (True, None, None)
