@@ -1,6 +1,7 @@
 """The history of boots as text, pure; its words stand in `boot_words`."""
 
 import textwrap
+from collections.abc import Iterable
 
 from studio.cli import boot_words, words
 from studio.cli.render import READABLE_WIDTH, moment_text
@@ -11,6 +12,8 @@ from studio.domain.units import duration_text, tokens_text
 _SEPARATOR = " · "
 _INDENT = "  "
 _ID_SHOWN = 12
+_TIED = "\u00a0"
+"""Stands for a blank at which no line may end."""
 _LEAST_SHOWN_S = 0.05
 _PHASES = {phase.value: phase for phase in BootPhase}
 
@@ -23,11 +26,11 @@ def history_text(history: BootHistory, preset: str | None, width: int = READABLE
 
 
 def _block(record: BootRecord, width: int) -> str:
-    lines = [f"{moment_text(record.at)}  {record.preset} · {_how(record)}"]
+    lines = [_tied([f"{moment_text(record.at)}  {record.preset}", *_how(record)])]
     runtime = words.runtime_text(record.runtime, record.runtime_id[:_ID_SHOWN])
     pool = boot_words.POOL.format(tokens=tokens_text(record.pool_tokens))
     is_served = record.outcome is BootOutcome.SERVED
-    lines.append(_SEPARATOR.join([runtime, pool] if is_served else [runtime]))
+    lines.append(_tied([runtime, pool] if is_served else [runtime]))
     lines += [phases_text(record), *record.why]
     wrapped: list[str] = []
     for number, line in enumerate(filter(None, lines)):
@@ -36,10 +39,15 @@ def _block(record: BootRecord, width: int) -> str:
             line, width, initial_indent=indent, subsequent_indent=_INDENT * 2,
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
-    return "\n".join(wrapped)
+    return "\n".join(wrapped).replace(_TIED, " ")
 
 
-def _how(record: BootRecord) -> str:
+def _tied(pieces: Iterable[str]) -> str:
+    """Return pieces side by side; a line may end between them only."""
+    return _SEPARATOR.join(piece.replace(" ", _TIED) for piece in pieces)
+
+
+def _how(record: BootRecord) -> list[str]:
     pieces = [temperature_text(record)]
     match record.outcome:
         case BootOutcome.SERVED:
@@ -54,7 +62,7 @@ def _how(record: BootRecord) -> str:
             pieces.append(boot_words.STOPPED)
     if record.attempt is not BootTry.FIRST:
         pieces.append(boot_words.TRIES[record.attempt.value])
-    return _SEPARATOR.join(pieces)
+    return pieces
 
 
 def temperature_text(record: BootRecord) -> str:
@@ -67,7 +75,7 @@ def temperature_text(record: BootRecord) -> str:
 
 def phases_text(record: BootRecord) -> str:
     """Return the phases that took time, in order: `loading weights 1.2 s · compiling 44.0 s`."""
-    return _SEPARATOR.join(
+    return _tied(
         boot_words.PHASE.format(
             phase=boot_words.PHASES[_PHASES[name]] if name in _PHASES else name,
             time=duration_text(seconds),
