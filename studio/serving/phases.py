@@ -156,8 +156,11 @@ class _Rule:
         share = None
         found = match.groupdict()
         done, total = found.pop("done", None), found.pop("total", None)
-        if done is not None and total is not None and int(total) > 0:
-            share = min(1.0, int(done) / int(total))
+        percent = found.pop("percent", None)
+        if done is not None and total is not None:
+            share = min(1.0, int(done) / int(total)) if int(total) > 0 else None
+        elif percent is not None:
+            share = min(1.0, int(percent) / 100)
         for name, text in found.items():
             if text is not None:
                 facts[name] = _READERS.get(name, float)(text)
@@ -203,8 +206,8 @@ _RULES = (
     _rule(
         BootPhase.WEIGHTS,
         "% Completed |",
-        r"(?:Multi-thread l|L)oading [\w -]{0,60}?:\s+\d+% Completed \| "
-        r"(?P<done>\d+)/(?P<total>\d+)",
+        r"(?:Multi-thread l|L)oading [\w ()-]{0,60}?:\s+(?P<percent>\d+)% Completed \|"
+        r"(?: (?P<done>\d+)/(?P<total>\d+) )?",
     ),
     _rule(
         BootPhase.WEIGHTS,
