@@ -11,7 +11,7 @@ from studio.domain.manifests import Expected, KnobValue
 from studio.domain.plans import Plan
 from studio.planner import calibration
 from studio.presets import resolve
-from studio.serving.boots import Place
+from studio.serving.boots import TIMING, Place
 from studio.serving.command import Launch
 
 ESTIMATE = "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
@@ -41,6 +41,8 @@ class About:
     cache: str
     """Where the engine keeps what later boots find ready."""
     plan: Plan | None = None
+    knows_times: bool = True
+    """The plan's boot times are of boots that do the same things."""
     expected: tuple[Expected, ...] = ()
     asked: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The overrides without a pin of the pool."""
@@ -48,7 +50,7 @@ class About:
     def published_s(self, *, is_cold: bool) -> float | None:
         """Return how long a boot takes as the planner knows it, else as the preset says."""
         planned = None
-        if self.plan is not None:
+        if self.plan is not None and self.knows_times:
             planned = self.plan.boot_cold_s if is_cold else self.plan.boot_warm_s
         both = [one for one in self.expected if one.boot_warm_s is not None]
         said = [one.boot_s if is_cold else one.boot_warm_s for one in both]
@@ -72,6 +74,10 @@ def about(
     cards = tuple(card for card in choice.host.gpus if card.index in used)
     names = calibration.names_of(cards)
     settings = calibration.shaping(resolved.settings)
+    plain = calibration.shaping(resolve.resolve(choice.preset, choice.facts).settings)
+    # What others published is of the preset as it is: an engine that was told to compile, or not
+    # to, takes another time.
+    is_plain = all(settings.get(name) == plain.get(name) for name in TIMING)
     is_pinned = resolved.settings.get(PINNED) is not None
     sizes = [card.usable_bytes for card in cards if card.usable_bytes is not None]
     folders = list(models)
@@ -95,7 +101,8 @@ def about(
         drafter_bytes=weights_in(folders[1]) if len(folders) > 1 else None,
         cache=launch.environment.get("VLLM_CACHE_ROOT") or str(cache),
         plan=plan,
-        expected=choice.preset.expected,
+        knows_times=is_plain,
+        expected=choice.preset.expected if is_plain else (),
         asked=dict(choice.asked),
     )
 

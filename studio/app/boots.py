@@ -80,14 +80,16 @@ class Boots:
         """Announce how far the boot is, as a stage of `weir up`."""
         if engine.state is not EngineState.STARTING or engine.phase is None:
             return
+        elapsed, expected = engine.elapsed_s, engine.expected_boot_s
+        is_over = elapsed is not None and expected is not None and elapsed > expected
         self._stages.report(
             StageProgress(
                 stage=Stage.BOOT,
                 state=StageState.RUNNING,
                 title=self._stages.title_of(Stage.BOOT),
                 note=engine.note or engine.phase.value,
-                done=engine.elapsed_s,
-                total=engine.expected_boot_s,
+                done=elapsed,
+                total=None if is_over else expected,
                 unit="s",
             )
         )

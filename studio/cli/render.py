@@ -177,11 +177,11 @@ def _boot_pieces(engine: EngineSnapshot) -> list[str]:
         pieces.append(engine.note)
     elif engine.phase is not None:
         pieces.append(boot_words.PHASES[engine.phase])
-    if engine.elapsed_s is not None and engine.expected_boot_s is not None:
+    if engine.elapsed_s is not None:
         elapsed, expected = duration_text(engine.elapsed_s), duration_text(engine.expected_boot_s)
-        pieces.append(boot_words.FORECAST_PASSED.format(elapsed=elapsed, expected=expected))
-    elif engine.elapsed_s is not None:
-        pieces.append(duration_text(engine.elapsed_s))
+        is_known = engine.elapsed_s < (engine.expected_boot_s or 0.0)
+        form = boot_words.FORECAST_PASSED if is_known else "{elapsed}"
+        pieces.append(form.format(elapsed=elapsed, expected=expected))
     return pieces
 
 

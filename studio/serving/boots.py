@@ -22,6 +22,10 @@ _USED = 5
 """Boots of a median: enough that one slow disk does not count, few enough to follow a change."""
 
 
+TIMING = ("enforce_eager", "compilation_config", "tensor_parallel_size", "quantization", "dtype")
+"""Settings on which it depends what a boot has to do: with others than these it takes as long."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Which boots are of a kind."""
@@ -35,6 +39,11 @@ class Place:
         """Tell whether a boot was of this preset, runtime and cards."""
         mine = (self.preset, self.runtime_id, self.cards)
         return (record.preset, record.runtime_id, record.cards) == mine
+
+    def takes_as_long(self, record: BootRecord) -> bool:
+        """Tell whether a boot of this place had to do the same things."""
+        mine, its = self.settings, record.settings
+        return self.holds(record) and all(mine.get(name) == its.get(name) for name in TIMING)
 
     def is_same(self, record: BootRecord) -> bool:
         """Tell whether its settings were the same too."""
@@ -103,7 +112,7 @@ def outlook(
     boots here of the other one, which is too long or too short but of this machine; `rough_s`.
     What refused boots took counts for the phases that they finished.
     """
-    here = [one for one in known.boots if place.holds(one)]
+    here = [one for one in known.boots if place.takes_as_long(one)]
     for temperature in (is_cold, not is_cold):
         alike = [one for one in here if one.is_cold is temperature]
         chosen = ([one for one in alike if place.is_same(one)] or alike)[-_USED:]

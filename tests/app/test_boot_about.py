@@ -55,6 +55,22 @@ def test_a_start_on_a_card_knows_its_place_its_card_and_its_weights(tmp_path: Pa
     )
 
 
+def test_published_times_are_of_the_preset_as_it_is(tmp_path: Path) -> None:
+    """The demo was published without compilation; with it the first boot takes minutes."""
+    paths = Paths(home=tmp_path, catalogue=bundled_root())
+    preset = PresetStore(paths).get("cpu-demo")
+
+    def published(**overrides: str) -> list[float | None]:
+        choice = decide(Catalog(paths), preset, host(), None, overrides)
+        planned = plan(kv_gib=1.0, boot_cold_s=53.0, boot_warm_s=33.0)
+        start = about(launch(), choice, [], planned, tmp_path)
+        return [start.published_s(is_cold=True), start.published_s(is_cold=False), start.rough_s]
+
+    assert published() == [53.0, 33.0, 53.0]
+    assert published(max_num_seqs="4") == [53.0, 33.0, 53.0]
+    assert published(enforce_eager="false") == [None, None, None]
+
+
 def test_weights_that_cannot_be_seen_are_not_known(tmp_path: Path) -> None:
     """A folder without any, and one that is not there."""
     assert weights_in(tmp_path) is None

@@ -31,15 +31,18 @@ def test_boots_with_the_same_settings_go_first_and_other_places_never_count() ->
     """A longer context changes the time; another card or runtime is another machine."""
     known = history(
         record(boot_s=20.0),
-        record(boot_s=60.0, settings={"dtype": "bfloat16"}),
+        record(boot_s=60.0, settings={"dtype": "float32", "max_model_len": 9}),
+        record(boot_s=900.0, settings={"dtype": "float32", "enforce_eager": False}),
         record(boot_s=1.0, runtime_id="r2"),
         record(boot_s=2.0, cards="GPU-1"),
         record(boot_s=3.0, preset="q"),
     )
-    longer = dataclasses.replace(PLACE, settings={"dtype": "float16"})
+    longer = dataclasses.replace(PLACE, settings={"dtype": "float32", "max_model_len": 8})
+    other = dataclasses.replace(PLACE, settings={"dtype": "bfloat16"})
 
     assert boots.outlook(known, PLACE, is_cold=False).whole_s == 20.0
     assert boots.outlook(known, longer, is_cold=False).whole_s == 40.0
+    assert boots.outlook(known, other, is_cold=False).whole_s is None
 
 
 def test_without_boots_here_the_published_figure_is_used_then_the_other_temperature() -> None:
