@@ -128,7 +128,7 @@ class BootWatch:
         return None if about is None else self._outlook(about, is_cold=self._guess(about)).whole_s
 
     def _guess(self, about: About) -> bool:
-        return boots.guess_is_cold(self._known, about.place, lambda path: Path(path).exists())
+        return boots.guess_is_cold(self._known, about.place, _exists)
 
     def _outlook(self, about: About, *, is_cold: bool) -> boots.Outlook:
         return boots.outlook(
@@ -177,6 +177,14 @@ class BootWatch:
             await self._file.add(record)
         finally:
             self._unwritten.task_done()
+
+
+def _exists(path: str) -> bool:
+    """Tell whether a path is there; it comes from a log, so it may be anything."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def in_words(record: BootRecord) -> str:

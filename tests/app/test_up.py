@@ -10,7 +10,7 @@ from typing import NoReturn
 import msgspec
 import pytest
 
-from studio.app.settings import SettingsFile
+from studio.app.settings import Pin, SettingsFile
 from studio.app.stages import Stages
 from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, decide, describe
 from studio.domain.control import KeyRequest, NewKey, UpRequest
@@ -296,6 +296,30 @@ async def test_the_asked_port_wins_over_the_kept_one(made: Made) -> None:
     await made.up.run(choice, UpRequest(port=18_999, consent=True))
 
     assert made.opened == [(kept, False), (18_999, True)]
+
+
+async def test_a_pinned_pool_is_a_setting_of_the_start_and_of_no_later_one(made: Made) -> None:
+    """It is remembered as a pin: freed, it must not come back as something that was typed."""
+    made.edit_preset("[model]", "[needs]\ngpus = 1\n\n[model]")
+    made.host = msgspec.structs.replace(
+        made.host, gpus=(msgspec.structs.replace(CARD, uuid="GPU-1"),)
+    )
+    runtime = runtime_folders.in_use(made.paths, RUNTIME)
+    assert runtime is not None
+    pin = Pin(bytes=777_000_000, runtime_id=runtime.runtime_id, cards="GPU-1")
+    made.settings.change(pins={PRESET: pin})
+
+    choice = await made.choose(overrides={"max_model_len": "1024"})
+    await made.up.run(choice, UpRequest())
+
+    assert choice.asked == {"max_model_len": "1024"}
+    assert choice.overrides == {"max_model_len": "1024", "kv_cache_memory_bytes": "777000000"}
+    (launch,) = made.launched
+    assert launch.argv[launch.argv.index("--kv-cache-memory-bytes") + 1] == "777000000"
+    assert made.settings.now.overrides == {"max_model_len": "1024"}
+
+    made.settings.change(pins={PRESET: msgspec.structs.replace(pin, runtime_id="another")})
+    assert (await made.choose()).typed is None
 
 
 def test_a_ready_engine_is_one_line_of_the_log() -> None:
