@@ -17,6 +17,7 @@ from studio.serving.command import Launch
 ESTIMATE = "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
 """vLLM 0.21 to 0.32: `0` leaves what CUDA graphs will take out of the trial run's account
 (v1/worker/gpu_worker.py). It is part of the key of what is compiled."""
+OFF = "0"
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin", "*.pt")
 
 
@@ -32,6 +33,8 @@ class About:
     """It has cards, its pool is not pinned, and its preset has the knob for it."""
     is_pinned: bool
     uses_cards: bool
+    without_graph_estimate: bool = False
+    """The engine is told to set nothing aside for CUDA graphs."""
     card_names: tuple[str, ...] = ()
     card_bytes: int | None = None
     held_bytes: int | None = None
@@ -93,6 +96,7 @@ def about(
         can_pin=bool(cards) and not is_pinned and PINNED in choice.preset.knobs,
         is_pinned=is_pinned,
         uses_cards=bool(cards),
+        without_graph_estimate=launch.environment.get(ESTIMATE) == OFF,
         card_names=names,
         card_bytes=min(sizes, default=None),
         held_bytes=_held(cards),

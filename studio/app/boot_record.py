@@ -48,6 +48,7 @@ def recorded(
         phases_s=took,
         boot_s=round(engine.boot_s, 3) if is_served and engine.boot_s is not None else None,
         forecast_s=boot.forecast_s,
+        without_graph_estimate=about.without_graph_estimate,
         error=engine.error.code if engine.error is not None and not is_served else None,
         settings=dict(about.settings),
         pool_tokens=seen.pool_tokens,

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from studio.app.boot_about import ESTIMATE, About, about
+from studio.app.boot_about import ESTIMATE, OFF, About, about
 from studio.app.boot_watch import BootWatch
 from studio.app.stages import Stages
 from studio.app.up import Choice
@@ -30,14 +30,17 @@ logger = logging.getLogger(__name__)
 
 COLD_REFUSALS = frozenset({"kv-cache-too-small", "kv-cache-no-room"})
 """Codes of runtimes/failures.toml: the engine found too little memory for its KV cache."""
-_OFF = "0"
 _WARM = (
     "The engine refused its KV memory while it compiled. It is started again with what was "
     "compiled, which leaves more."
 )
 _NO_ESTIMATE = (
     "The warm boot was refused too. It is started once more without setting memory aside for CUDA "
-    f"graphs before they are captured ({ESTIMATE}={_OFF}); this compiles again."
+    f"graphs before they are captured ({ESTIMATE}={OFF}); this compiles again."
+)
+_AS_LAST_TIME = (
+    "No memory is set aside for CUDA graphs before they are captured: the last boot with these "
+    f"settings was refused with it ({ESTIMATE}={OFF})."
 )
 
 Facts = Mapping[str, int | float | str]
@@ -77,6 +80,10 @@ class Tries:
         plan, self._plan = self._plan, None
         start = await asyncio.to_thread(about, launch, choice, models, plan, self._cache)
         await self._watch.begin(start, BootTry.FIRST)
+        if self._watch.needs_no_estimate() and _sets_aside(launch, start):
+            start = dataclasses.replace(start, without_graph_estimate=True)
+            await self._watch.begin(start, BootTry.FIRST, (_AS_LAST_TIME,))
+            return await self._ensure_ready(_without_estimate(launch))
         try:
             return await self._ensure_ready(launch)
         except StudioError as error:
@@ -87,9 +94,10 @@ class Tries:
         except StudioError as error:
             if error.code not in COLD_REFUSALS or not _sets_aside(launch, start):
                 raise
-        without = dataclasses.replace(launch, environment={**launch.environment, ESTIMATE: _OFF})
+        start = dataclasses.replace(start, without_graph_estimate=True)
         said = (_WARM, _NO_ESTIMATE)
-        return await self._again(without, start, BootTry.WITHOUT_GRAPH_ESTIMATE, said)
+        attempt = BootTry.WITHOUT_GRAPH_ESTIMATE
+        return await self._again(_without_estimate(launch), start, attempt, said)
 
     def _may_help(self, error: StudioError, start: About) -> bool:
         if error.code not in COLD_REFUSALS or phases.is_cold(self._facts()) is not True:
@@ -146,4 +154,8 @@ def _most_kv_bytes(plan: Plan | None) -> float | None:
 def _sets_aside(launch: Launch, start: About) -> bool:
     """Tell whether the engine sets memory aside for CUDA graphs: the default since vLLM 0.21."""
     is_eager = bool(start.settings.get("enforce_eager"))
-    return start.uses_cards and not is_eager and launch.environment.get(ESTIMATE) != _OFF
+    return start.uses_cards and not is_eager and launch.environment.get(ESTIMATE) != OFF
+
+
+def _without_estimate(launch: Launch) -> Launch:
+    return dataclasses.replace(launch, environment={**launch.environment, ESTIMATE: OFF})

@@ -60,6 +60,11 @@ class BootWatch:
         self._about, self._attempt, self._tries = about, attempt, tries
         self._boot = None
 
+    def needs_no_estimate(self) -> bool:
+        """Tell whether what was announced served last only without the graphs' estimate."""
+        about = self._about
+        return about is not None and boots.needs_no_estimate(self._known, about.place)
+
     def heard(self, engine: EngineSnapshot) -> None:
         """Take up what the supervisor says of the engine."""
         about = self._about

@@ -48,6 +48,8 @@ class BootRecord(msgspec.Struct, frozen=True, kw_only=True):
     boot_s: float | None = None
     forecast_s: float | None = None
     """What was said before it began."""
+    without_graph_estimate: bool = False
+    """No memory was set aside for CUDA graphs before they were captured."""
     error: str | None = None
     """The code of what it failed of."""
     settings: dict[str, KnobValue] = {}

@@ -135,6 +135,15 @@ def _medians(records: Sequence[BootRecord]) -> dict[BootPhase, float]:
     return found
 
 
+def needs_no_estimate(known: BootHistory, place: Place) -> bool:
+    """Tell whether the last boot of these settings served only without the graphs' estimate.
+
+    A start with it would be refused again, and by a warm boot, which is no reason for another try.
+    """
+    last = last_served(known, place)
+    return last is not None and place.is_same(last) and last.without_graph_estimate
+
+
 def last_served(known: BootHistory, place: Place) -> BootRecord | None:
     """Return the newest boot of the place that served, that of the same settings first."""
     served = [one for one in known.boots if place.holds(one) and one.outcome is BootOutcome.SERVED]

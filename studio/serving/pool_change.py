@@ -108,8 +108,12 @@ def _around(both: _Both) -> list[str]:
         found.append(f"Other programs held {bytes_text(abs(held))} {_more(held)} of the card.")
     if was.driver and now.driver and was.driver != now.driver:
         found.append(f"The driver was {was.driver} and is {now.driver}.")
-    if was.attempt is not now.attempt and now.attempt.value == "without-graph-estimate":
-        found.append("No memory was set aside for CUDA graphs before they were captured.")
+    if was.without_graph_estimate != now.without_graph_estimate:
+        found.append(
+            "No memory was set aside for CUDA graphs before they were captured."
+            if now.without_graph_estimate
+            else "Memory was set aside for CUDA graphs again before they were captured."
+        )
     return found
 
 

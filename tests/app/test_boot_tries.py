@@ -1,5 +1,6 @@
 """A refusal of a cold boot is tried again, as often as may help and never more."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import Event, StageProgress
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.serving.command import Launch
-from tests.app.boot_samples import REFUSED, about, plan
+from tests.app.boot_samples import PLACE, REFUSED, about, boot, plan
 
 READY = EngineSnapshot(state=EngineState.READY, preset="p", boot_s=1.0)
 CHOICE = cast("Choice", None)
@@ -222,6 +223,23 @@ async def test_without_an_estimate_there_is_no_third_try(
         await made.start(**environment)
 
     assert len(made.engine.started) == 2
+
+
+async def test_what_served_only_without_the_estimate_starts_so_the_next_time(
+    start: Callable[..., None], tmp_path: Path
+) -> None:
+    """Refused by a warm boot it would not be tried again: what served must not fail tomorrow."""
+    made = Made(Engine(None, None), tmp_path)
+    history = BootHistoryFile(tmp_path / "boots.json")
+    await history.add(boot(without_graph_estimate=True))
+
+    await made.start()
+    assert made.engine.started[0].environment[ESTIMATE] == "0"
+    assert made.watch.announced[-1] == (BootTry.FIRST, 1)
+
+    start(settings={"max_model_len": 8}, place=dataclasses.replace(PLACE, settings={"x": 1}))
+    await made.start()
+    assert ESTIMATE not in made.engine.started[1].environment
 
 
 @pytest.mark.parametrize(

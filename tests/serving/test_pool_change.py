@@ -1,6 +1,5 @@
 """Why a pool differs from the last one, from the ledgers of both boots."""
 
-from studio.domain.boots import BootTry
 from studio.domain.units import GIB, MIB
 from studio.serving.pool_change import why
 from tests.serving.boot_samples import record
@@ -55,7 +54,7 @@ def test_settings_card_driver_and_tries_are_named() -> None:
         settings={"dtype": "bfloat16", "max_num_seqs": 1024},
         held_bytes=3 * GIB,
         driver="590.2",
-        attempt=BootTry.WITHOUT_GRAPH_ESTIMATE,
+        without_graph_estimate=True,
         kv_bytes=28 * GIB,
     )
 
@@ -66,6 +65,7 @@ def test_settings_card_driver_and_tries_are_named() -> None:
     assert "Other programs held 3.00 GiB more of the card." in said
     assert "The driver was 580.1 and is 590.2." in said
     assert "No memory was set aside for CUDA graphs" in said
+    assert "Memory was set aside for CUDA graphs again" in " ".join(why(now, WAS))
 
 
 def test_a_pinned_pool_is_not_explained_by_what_lies_beside_it() -> None:
