@@ -19,15 +19,19 @@ DOING: dict[BootPhase, str] = {
     BootPhase.SERVER: "opening the server",
     BootPhase.FIRST_TOKEN: "waiting for the first token",
 }
+_LOADING = (
+    "the disk or the processor may be busy, or files are read for the first time since the machine "
+    "started"
+)
 _READING = (
-    "the disk may be slow or busy, or the files may lie on a network or Windows drive; after a "
-    "restart of the machine they are read from the disk again"
+    "the disk may be slow or busy, or the files lie on a network or Windows drive, or are read for "
+    "the first time since the machine started"
 )
 _COMPUTING = "other programs may keep the processor busy"
 MAY_MEAN: dict[BootPhase, str] = {
-    BootPhase.INTERPRETER: _READING,
+    BootPhase.INTERPRETER: _LOADING,
     BootPhase.CONFIG: _COMPUTING,
-    BootPhase.ENGINE: _READING,
+    BootPhase.ENGINE: _LOADING,
     BootPhase.WEIGHTS: _READING,
     BootPhase.COMPILE: (
         "settings or versions that changed are compiled anew, and other programs may keep the "
