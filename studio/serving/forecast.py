@@ -1,7 +1,8 @@
 """How much of a boot is left, while it boots. Pure.
 
 A phase that takes longer than it used to pushes what comes after it; one that says how far it is
-(weights) is believed more, the further it is.
+(weights) is believed more, the further it is. Where the phases so far went slower or faster than
+usual, half of that is expected of the rest: a busy machine stays busy, a cold disk does not.
 """
 
 import dataclasses
@@ -14,6 +15,10 @@ _RANK = {phase: rank for rank, phase in enumerate(BootPhase)}
 _LATE_SHARE = 1.5
 _LATE_S = 5.0
 """A phase is late when it took half as long again as it used to, and at least this much longer."""
+_CARRIED_ON = 0.5
+_LEAST_PACE, _MOST_PACE = 0.5, 4.0
+_LEAST_USUAL_S = 3.0
+"""Phases of less than this in all say nothing of a machine's pace."""
 _LEAST_SHARE = 0.05
 _LEAST_S = 1.0
 """Before that, a share says more of the first shard than of the rest."""
@@ -57,8 +62,11 @@ def left(outlook: Outlook, progress: Progress) -> Left:
     spent = progress.spent_s
     if not outlook.phases_s:
         return _of_the_whole(outlook, progress)
-    now = _rest_of_phase(usual, spent, progress.share)
-    later = sum(s for phase, s in outlook.phases_s.items() if _RANK[phase] > _RANK[progress.phase])
+    pace = _pace(outlook, progress)
+    now = _rest_of_phase(usual and usual * pace, spent, progress.share)
+    later = pace * sum(
+        s for phase, s in outlook.phases_s.items() if _RANK[phase] > _RANK[progress.phase]
+    )
     is_late = usual is not None and spent > max(usual * _LATE_SHARE, usual + _LATE_S)
     if now is None or (is_late and progress.share is None):
         # It may go on for as long as it likes: what is known is what comes after it.
@@ -72,6 +80,19 @@ def _of_the_whole(outlook: Outlook, progress: Progress) -> Left:
     rest = outlook.whole_s - progress.elapsed_s
     is_late = progress.elapsed_s > max(outlook.whole_s * _LATE_SHARE, outlook.whole_s + _LATE_S)
     return Left(remaining_s=rest if rest > 0 else None, is_late=is_late)
+
+
+def _pace(outlook: Outlook, progress: Progress) -> float:
+    """Return how much longer than usual the rest should take, by the phases that are over."""
+    took = usual = 0.0
+    for one in progress.phases:
+        expected = outlook.phases_s.get(one.phase)
+        if one.ended_s is not None and expected is not None:
+            took += one.ended_s - one.started_s
+            usual += expected
+    if usual < _LEAST_USUAL_S:
+        return 1.0
+    return min(_MOST_PACE, max(_LEAST_PACE, 1 + (took / usual - 1) * _CARRIED_ON))
 
 
 def _rest_of_phase(usual: float | None, spent: float, share: float | None) -> float | None:

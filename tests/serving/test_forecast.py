@@ -68,6 +68,20 @@ def test_a_late_phase_that_says_how_far_it_is_keeps_its_end() -> None:
     assert found.remaining_s == pytest.approx(70.0 + 25.0)
 
 
+def test_a_slow_machine_is_expected_to_stay_slow_by_half() -> None:
+    """Configuration took twice its time: the rest is forecast half as long again.
+
+    Measured: with eight builders on two cores a boot of 75 s took 150 s, evenly in all phases.
+    """
+    slow = ((BootPhase.CONFIG, 0.0, 20.0), (BootPhase.WEIGHTS, 20.0, None))
+    fast = ((BootPhase.CONFIG, 0.0, 5.0), (BootPhase.WEIGHTS, 5.0, None))
+    stuck = ((BootPhase.CONFIG, 0.0, 900.0), (BootPhase.WEIGHTS, 900.0, None))
+
+    assert forecast.left(USUAL, at(20.0, *slow)).remaining_s == pytest.approx(90.0 * 1.5)
+    assert forecast.left(USUAL, at(5.0, *fast)).remaining_s == pytest.approx(90.0 * 0.75)
+    assert forecast.left(USUAL, at(900.0, *stuck)).remaining_s == pytest.approx(90.0 * 4)
+
+
 def test_with_a_published_figure_only_the_whole_is_known() -> None:
     """On the first boot; beyond it nobody knows."""
     published = Outlook(whole_s=100.0)
