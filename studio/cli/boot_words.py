@@ -45,7 +45,7 @@ FORECAST_PASSED = "{elapsed} of about {expected}"
 BOOTED = "booted {temperature}in {time}"
 TEMPERATURE = {True: "cold ", False: "warm ", None: ""}
 LABEL_TRIES = "Tried"
-LABEL_POOL_NOTE = "Pool"
+LABEL_POOL_NOTE = "Pool change"
 LABEL_OFFER = "Offer"
 
 PRESET_COMMANDS = {

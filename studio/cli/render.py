@@ -225,8 +225,8 @@ def up_summary(result: UpResult) -> str:
     )
 
 
-def _folded(sentence: str) -> list[str]:
-    return textwrap.wrap(sentence, READABLE_WIDTH, break_long_words=False, break_on_hyphens=False)
+def _folded(sentence: str, width: int = READABLE_WIDTH) -> list[str]:
+    return textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def curl_snippet(base_url: str, key: str, model: str) -> str:
@@ -322,10 +322,12 @@ def status_text(status: Status, now: float) -> str:
 
 def _boot_pairs(engine: EngineSnapshot) -> list[tuple[str, str]]:
     """Return what there is to say about the boot once it is over, and while it is tried again."""
-    pairs = [(boot_words.LABEL_TRIES, sentence) for sentence in engine.tries]
+    said = [(boot_words.LABEL_TRIES, sentence) for sentence in engine.tries]
     if engine.pool_note is not None:
-        pairs.append((boot_words.LABEL_POOL_NOTE, engine.pool_note))
-    return [*pairs, *((boot_words.LABEL_OFFER, offer.text) for offer in engine.offers)]
+        said.append((boot_words.LABEL_POOL_NOTE, engine.pool_note))
+    said += [(boot_words.LABEL_OFFER, offer.text) for offer in engine.offers]
+    width = READABLE_WIDTH - _LABEL_WIDTH - len(_GAP)
+    return [(label, line) for label, sentence in said for line in _folded(sentence, width)]
 
 
 def _ready_pairs(engine: EngineSnapshot, tick: Tick, requests: int) -> list[tuple[str, str]]:

@@ -155,7 +155,7 @@ def test_the_services_sentence_about_a_boot_is_shown_instead_of_the_phase() -> N
 
 def test_a_ready_engine_says_whether_its_boot_was_cold() -> None:
     """And what was tried, why the pool differs, and what could be done, in the status."""
-    offer = Remedy(kind=RemedyKind.COMMAND, text="Pin it.", command="weir presets pin x")
+    offer = Remedy(kind=RemedyKind.COMMAND, text="Pin it. " * 20, command="weir presets pin x")
     engine = msgspec.structs.replace(
         ready(), is_cold=True, tries=("Tried.",), pool_note="Larger.", offers=(offer,)
     )
@@ -165,8 +165,9 @@ def test_a_ready_engine_says_whether_its_boot_was_cold() -> None:
 
     assert "booted cold in 50.2 s" in text
     assert "Tried       Tried." in text
-    assert "Pool        Larger." in text
+    assert "Pool change Larger." in text
     assert "Offer       Pin it." in text
+    assert all(len(line) <= 80 for line in text.splitlines())
     assert "booted in 50.2 s" in render.state_text(ready())
 
 
