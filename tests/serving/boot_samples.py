@@ -1,5 +1,7 @@
 """Boots and phases as tests need them."""
 
+from typing import Any
+
 from studio.domain.boots import BootOutcome, BootRecord
 from studio.domain.server import BootPhase, PhaseTime
 from studio.serving.boots import Place
@@ -7,9 +9,9 @@ from studio.serving.boots import Place
 PLACE = Place(preset="p", runtime_id="r1", cards="cpu", settings={"dtype": "float32"})
 
 
-def record(**changes: object) -> BootRecord:
+def record(**changes: Any) -> BootRecord:
     """Return a boot that served, of `PLACE`, changed as told."""
-    fields: dict[str, object] = {
+    fields: dict[str, Any] = {
         "at": "2026-11-29T12:00:00+00:00",
         "preset": "p",
         "runtime": "engine",
