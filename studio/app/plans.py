@@ -13,6 +13,7 @@ from typing import TypeVar
 from studio.app.boots_seen import BootsSeen
 from studio.app.cards import remembered, require_known
 from studio.app.machine import Machine
+from studio.app.pin_overrides import with_pin
 from studio.app.plan_cases import Case, in_words, of_folder, of_preset, planned
 from studio.app.plan_refusals import check, has_more_room, refusal
 from studio.app.settings import SettingsFile
@@ -124,6 +125,15 @@ class Plans:
             return self._folder_case(request, ground, known, gpus)
         preset, overrides = self._picked(request, ground, gpus)
         recipe = self._catalog.recipe(choose.runtime_of(preset, overrides))
+        if not ground.is_replay:
+            installed = runtime_folders.in_use(self._paths, recipe.name)
+            overrides = with_pin(
+                self._settings.now.pins,
+                preset,
+                overrides,
+                runtime_id=installed.runtime_id if installed is not None else None,
+                cards=ground.host.gpus,
+            )
         return self.case_of(preset, recipe, ground, known, overrides, gpus)
 
     def _picked(

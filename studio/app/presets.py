@@ -12,6 +12,8 @@ import msgspec
 
 from studio.app import argv_notes
 from studio.app.machine import in_words
+from studio.app.pin_overrides import with_pin
+from studio.app.settings import Pin
 from studio.app.up import Choice, launch
 from studio.domain.control import PresetInfo
 from studio.domain.errors import BadInput, NotFound, StudioError
@@ -62,7 +64,10 @@ class Presets:
         store: PresetStore,
         catalog: Catalog,
         host: Callable[[], Awaitable[HostSnapshot]],
+        pins: Callable[[], Mapping[str, Pin]] = dict,
     ) -> None:
+        """`host` tells this machine, `pins` the pools that were pinned on it."""
+        self._pins = pins
         self._paths = paths
         self._store = store
         self._own = OwnPresets(store)
@@ -203,7 +208,15 @@ class Presets:
     def _argv(self, request: ArgvRequest, ground: _Ground) -> ArgvResult:
         preset = self._store.get(request.preset)
         recipe = self._catalog.recipe(choose.runtime_of(preset, _checked(preset, request)))
-        fit = choose.fit(preset, recipe, ground.host, request.gpus, request.overrides)
+        installed = runtime_folders.in_use(self._paths, recipe.name)
+        overrides = with_pin(
+            self._pins() if request.host is None else {},
+            preset,
+            request.overrides,
+            runtime_id=installed.runtime_id if installed is not None else None,
+            cards=ground.host.gpus,
+        )
+        fit = choose.fit(preset, recipe, ground.host, request.gpus, overrides)
         assert fit.facts is not None
         assert fit.resolved is not None
         resolve.require(fit.resolved)
@@ -211,11 +224,10 @@ class Presets:
             preset=preset,
             recipe=recipe,
             host=ground.host,
-            overrides=dict(request.overrides),
+            overrides=overrides,
             facts=fit.facts,
             gpus=request.gpus,
         )
-        installed = runtime_folders.in_use(self._paths, recipe.name)
         is_contained = request.format is CommandFormat.COMPOSE
         places = self._places(preset, recipe, installed, is_contained=is_contained)
         made = launch(choice, places, {})

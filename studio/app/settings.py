@@ -11,6 +11,17 @@ from studio.host.documents import read_json, write_json
 DEFAULT_PORT = 18020
 
 
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
+    """The size of a preset's pool, as a boot here had it."""
+
+    bytes: int
+    """On each card."""
+    runtime_id: str
+    cards: str
+    """The cards' own ids, joined with `+`; the pin is of these and of this runtime only."""
+    pool_tokens: int | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The choices. Unknown keys of a newer version are ignored."""
 
@@ -26,8 +37,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gpu_names: dict[str, str] = {}
     """Id to name, for the day when one is missing."""
     gateway: GatewaySettings = GatewaySettings()
-    boots_s: dict[str, float] = {}
-    """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
+    pins: dict[str, Pin] = {}
+    """Preset to the size that its pool keeps."""
 
 
 class SettingsFile:

@@ -27,6 +27,11 @@ class Stages:
         """The newest progress of every stage begun, in order."""
         return tuple(self._now.values())
 
+    @staticmethod
+    def title_of(stage: Stage) -> str:
+        """Return what a stage is called."""
+        return _TITLES[stage]
+
     def clear(self) -> None:
         """Forget the last run."""
         self._now.clear()

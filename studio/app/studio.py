@@ -11,6 +11,7 @@ import os
 import time
 
 from studio import __version__
+from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
@@ -25,7 +26,7 @@ from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
-from studio.app.up import Choice, Up, boot_key, describe
+from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
@@ -44,8 +45,6 @@ from studio.domain.events import (
     LogAppended,
     ServiceStopping,
     Stage,
-    StageProgress,
-    StageState,
     Ticked,
     UpFinished,
 )
@@ -101,7 +100,13 @@ class Studio:
         self._job: _Job | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
-        self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
+        self.presets = Presets(
+            parts.paths,
+            parts.presets,
+            parts.catalog,
+            self._seen_host,
+            lambda: parts.settings.now.pins,
+        )
         self.doctor = Doctor(parts, self._machine, self.gateway)
         self.plans = Plans(
             paths=parts.paths,
@@ -132,6 +137,7 @@ class Studio:
             publish=self.bus.publish,
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.boots = Boots(parts, self._stages)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -140,7 +146,7 @@ class Studio:
             stages=self._stages,
             host=self.host,
             open_gateway=self.door.open,
-            ensure_ready=parts.supervisor.ensure_ready,
+            ensure_ready=self.boots.ensure_ready,
             first_key=self.keys.first,
         )
 
@@ -161,6 +167,7 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
         finally:
             self.bus.close()
@@ -204,7 +211,7 @@ class Studio:
             result = await self._carry_out(request)
             await self._machine.look()  # what the cards hold now, for `weir status`
             job.outcome.set_result(result)
-            logger.info("serving %s", describe(self._parts.supervisor.snapshot()))
+            logger.info("serving %s", describe(self.engine()))
             return result
         except StudioError as caught:
             error = caught
@@ -248,7 +255,7 @@ class Studio:
             )
         request = UpRequest()  # what served last, as it served, if that was not this service
         if engine.preset is not None:
-            request = UpRequest(preset=engine.preset, overrides=dict(engine.overrides))
+            request = UpRequest(preset=engine.preset, overrides=self.boots.asked(engine))
         await self.stop()
         return await self.up(request)
 
@@ -269,13 +276,13 @@ class Studio:
         already = await self._already(choice, request)
         if already is not None:
             return already
-        await self._rehearsal.before(choice, request)
+        self.boots.expect(await self._rehearsal.before(choice, request))
         result = await self._up.run(choice, request)
         await self._rehearsal.after(choice, result)
         return result
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
-        engine = self._parts.supervisor.snapshot()
+        engine = self.engine()
         if engine.state is not EngineState.READY:
             return None
         if not self._serves(choice):
@@ -293,6 +300,8 @@ class Studio:
             runtime_id=engine.runtime_id or "",
             pool_tokens=engine.pool_tokens,
             boot_s=engine.boot_s,
+            is_cold=engine.is_cold,
+            offers=engine.offers,
             already_running=True,
         )
 
@@ -325,7 +334,7 @@ class Studio:
         if self._job is not None and engine.state in idle:
             preset = self._job.request.preset or engine.preset
             return EngineSnapshot(state=EngineState.PREPARING, preset=preset)
-        return engine
+        return self.boots.complete(engine)
 
     def status(self) -> Status:
         """Return one instant of everything."""
@@ -380,11 +389,12 @@ class Studio:
 
     # -- what the parts report -------------------------------------------------------------
 
-    def on_engine(self, _engine: EngineSnapshot) -> None:
+    def on_engine(self, engine: EngineSnapshot) -> None:
         """Announce what the supervisor says, and the boot's progress as a stage."""
-        engine = self.engine()
-        self.bus.publish(EngineChanged(engine=engine))
-        self._report_boot(engine)
+        self.boots.heard(engine)
+        shown = self.engine()
+        self.bus.publish(EngineChanged(engine=shown))
+        self.boots.report(shown)
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
@@ -392,37 +402,15 @@ class Studio:
         engine = self.engine()
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
-            self._report_boot(engine)
+            self.boots.report(engine)
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""
         self.bus.publish(LogAppended(lines=lines, dropped=dropped))
 
-    def forecast_s(self, launch: Launch) -> float | None:
-        """Return the boot time to expect: this machine's last, else the preset's published one."""
-        key = boot_key(launch.preset, launch.runtime_id)
-        known = self._parts.settings.now.boots_s.get(key)
-        if known is not None:
-            return known
-        with contextlib.suppress(StudioError):
-            expected = self._parts.presets.get(launch.preset).expected
-            return next((one.boot_s for one in expected if one.boot_s is not None), None)
-        return None
-
-    def _report_boot(self, engine: EngineSnapshot) -> None:
-        if engine.state is not EngineState.STARTING or engine.phase is None:
-            return
-        self._stages.report(
-            StageProgress(
-                stage=Stage.BOOT,
-                state=StageState.RUNNING,
-                title="Start the engine",
-                note=engine.phase.value,
-                done=engine.elapsed_s,
-                total=engine.expected_boot_s,
-                unit="s",
-            )
-        )
+    def forecast_s(self, _launch: Launch) -> float | None:
+        """Return the boot time to expect: from boots here, else as published."""
+        return self.boots.whole_s()
 
 
 def _switch_command(choice: Choice) -> str:

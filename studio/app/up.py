@@ -5,12 +5,13 @@ import dataclasses
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from studio.app.cards import choice as card_choice
 from studio.app.cards import remembered as kept_cards
 from studio.app.cards import require_known
+from studio.app.pin_overrides import with_pin
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
 from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
@@ -49,6 +50,13 @@ class Choice:
     facts: Facts
     gpus: tuple[int, ...] | None
     """The cards that were asked for, to be remembered; `facts.gpus` are those that are used."""
+    typed: dict[str, str] | None = None
+    """The overrides without a pin of the pool; None: there is no such pin."""
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What the person asked for, to be remembered."""
+        return self.overrides if self.typed is None else self.typed
 
 
 def decide(
@@ -92,7 +100,7 @@ class Up:
         stages: Stages,
         host: Callable[[], Awaitable[HostSnapshot]],
         open_gateway: Callable[[int, bool], Awaitable[str]],
-        ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]],
+        ensure_ready: Callable[[Launch, Choice, Sequence[Path]], Awaitable[EngineSnapshot]],
         first_key: Callable[[KeyRequest], Awaitable[NewKey | None]],
     ) -> None:
         self._paths = paths
@@ -122,7 +130,24 @@ class Up:
         known = remembered.overrides if same else {}  # the preset may have lost a knob since
         known = {name: text for name, text in known.items() if name in preset.knobs}
         overrides = {**known, **request.overrides}
-        return decide(self._catalog, preset, host, gpus, overrides)
+        choice = decide(self._catalog, preset, host, gpus, overrides)
+        return self._pinned(choice)
+
+    def _pinned(self, choice: Choice) -> Choice:
+        """Return the choice with the pool that was pinned for it, where the pin holds here."""
+        installed = runtime_folders.in_use(self._paths, choice.recipe.name)
+        used = set(choice.facts.gpus)
+        overrides = with_pin(
+            self._settings.now.pins,
+            choice.preset,
+            choice.overrides,
+            runtime_id=installed.runtime_id if installed is not None else None,
+            cards=(card for card in choice.host.gpus if card.index in used),
+        )
+        if overrides == choice.overrides:
+            return choice
+        made = decide(self._catalog, choice.preset, choice.host, choice.gpus, overrides)
+        return dataclasses.replace(made, typed=choice.overrides)
 
     def check_words(self, request: UpRequest) -> None:
         """Refuse an unknown preset, knob or value before anything is looked at.
@@ -162,10 +187,11 @@ class Up:
         models = [await self._model(spec, python) for spec in preset.models]
         stages.begin(Stage.BOOT, preset.title)
         await asyncio.to_thread(litter.sweep, self._paths)
-        engine = await self._ensure_ready(self.render(choice, runtime, folder, models))
+        launch = self.render(choice, runtime, folder, models)
+        engine = await self._ensure_ready(launch, choice, models)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))
-        self._remember(choice, engine)
+        self._remember(choice)
         return UpResult(
             base_url=base_url,
             api_key=made.key if made else None,
@@ -175,6 +201,9 @@ class Up:
             runtime_id=runtime.runtime_id,
             pool_tokens=engine.pool_tokens,
             boot_s=engine.boot_s,
+            is_cold=engine.is_cold,
+            notes=(*engine.tries, *([engine.pool_note] if engine.pool_note else ())),
+            offers=engine.offers,
         )
 
     def render(
@@ -256,15 +285,13 @@ class Up:
         stages.end(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
         return made
 
-    def _remember(self, choice: Choice, engine: EngineSnapshot) -> None:
-        boots = dict(self._settings.now.boots_s)
-        if engine.boot_s is not None:
-            boots[boot_key(choice.preset.id, engine.runtime_id)] = round(engine.boot_s, 2)
+    def _remember(self, choice: Choice) -> None:
         try:
             self._settings.change(
-                preset=choice.preset.id, overrides=choice.overrides, boots_s=boots,
+                preset=choice.preset.id,
+                overrides=choice.asked,
                 **card_choice(choice.gpus, choice.host),
-            )  # fmt: skip
+            )
         except StudioError as error:  # it serves, and its first key would be lost with an error
             logger.warning("the choice cannot be kept: %s", error)
 
@@ -278,17 +305,17 @@ def launch(choice: Choice, places: Places, inherited: Mapping[str, str]) -> Laun
     )
 
 
-def boot_key(preset_id: str, runtime_id: str | None) -> str:
-    """Return the key under which a boot's length is remembered."""
-    return f"{preset_id} {runtime_id or '-'}"
-
-
 def describe(engine: EngineSnapshot) -> str:
     """Return an engine's readiness in one line for the service's log."""
     return (
         f"{engine.preset} on {engine.runtime} {engine.runtime_id}: "
-        f"pool {tokens_text(engine.pool_tokens)}, boot {duration_text(engine.boot_s)}"
+        f"pool {tokens_text(engine.pool_tokens)}, {_temperature(engine)}boot "
+        f"{duration_text(engine.boot_s)}"
     )
+
+
+def _temperature(engine: EngineSnapshot) -> str:
+    return "" if engine.is_cold is None else ("cold " if engine.is_cold else "warm ")
 
 
 def _check_port(port: int) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from studio.cli import render, words
 from studio.cli.arguments import Invocation
+from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
@@ -119,5 +120,6 @@ COMMANDS: Mapping[str, Command] = {
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
+    **BOOT_COMMANDS,
     **UPDATE_COMMANDS,
 }

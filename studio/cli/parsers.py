@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    boot_words,
     gateway_arguments,
     gateway_words,
     host_words,
@@ -87,6 +88,7 @@ def build() -> _Parser:
     _add_switch(made["switch"])
     _add_plan(made["plan"])
     _add_logs(made["logs"])
+    _add_boots(made["boots"])
     _add_window(made["ui"])
     _add_network(made["network"])
     for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "requests"):
@@ -174,6 +176,16 @@ def _add_logs(parser: _Parser) -> None:
     )
     options.add_argument("--grep", metavar="TEXT", help=words.HELP_GREP)
     options.add_argument("--level", metavar="LEVEL", choices=LEVELS, help=words.HELP_LEVEL)
+
+
+def _add_boots(parser: _Parser) -> None:
+    parser.arguments.add_argument(
+        "preset", metavar="PRESET", nargs="?", help=boot_words.HELP_PRESET
+    )
+    parser.options.add_argument(
+        "-n", "--lines", metavar="N", type=_count, default=20, help=boot_words.HELP_LINES
+    )
+    _add_json(parser)
 
 
 def _add_network(parser: _Parser) -> None:

@@ -1,5 +1,7 @@
 """The sentences of `weir presets` and `weir argv`. Those with braces are filled with `format`."""
 
+from studio.cli import boot_words
+
 COMMANDS: dict[str, str] = {
     "list": "List the presets and whether they fit this machine.",
     "show": "Show all about one preset: values here, knobs, figures, what is not verified.",
@@ -8,6 +10,7 @@ COMMANDS: dict[str, str] = {
     "import": "Take over a preset from a file; one with a key in it is refused.",
     "edit": "Change a preset of your own; a bundled one is copied first.",
     "make": "Make a preset of any model folder, with values that fit this machine.",
+    **boot_words.PRESET_COMMANDS,
 }
 FORMATS = ("shell", "compose", "systemd")
 HELP_PRESET = "The preset's name, as `weir presets` lists it."

@@ -13,6 +13,7 @@ from studio.cli.console import Console, plain
 from studio.domain.events import Stage, StageProgress, StageState
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
 _LINE_EVERY_S = 2.0
@@ -89,7 +90,7 @@ class Bars:
             if not self._is_open:
                 self._is_open = True
                 self._live.start()
-            self._live.update(_grid(list(self._stages.values()), self._width), refresh=True)
+            self._live.update(_shown(list(self._stages.values()), self._width), refresh=True)
 
     def close(self) -> None:
         """Leave the bars standing and write below them from now on."""
@@ -97,6 +98,15 @@ class Bars:
             self._is_open = False
             with contextlib.suppress(OSError):
                 self._live.stop()
+
+
+def _shown(stages: list[StageProgress], width: int) -> "Group":
+    """Return the bars and, below them, the sentence about the boot, too long for a column."""
+    from rich.console import Group
+    from rich.text import Text
+
+    said = [plain(text) for one in stages if (text := render.boot_sentence(one)) is not None]
+    return Group(_grid(stages, width), *(Text(text) for text in said))
 
 
 def _grid(stages: list[StageProgress], width: int) -> "Table":
@@ -112,7 +122,8 @@ def _grid(stages: list[StageProgress], width: int) -> "Table":
     for one in stages:
         share = render.stage_share(one)
         doing = plain(render.stage_doing(one))
-        text = plain(render.stage_words(one, has_note=doing != one.note))
+        is_below = render.boot_sentence(one) is not None
+        text = plain(render.stage_words(one, has_note=doing != one.note and not is_below))
         grid.add_row(
             Text(doing),
             ProgressBar(

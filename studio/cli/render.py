@@ -7,10 +7,11 @@ columns unless a value (an API key, an address) is longer by itself.
 import datetime
 import json
 import shlex
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from studio.cli import words
+from studio.cli import boot_words, words
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -89,7 +90,7 @@ def stage_words(progress: StageProgress, *, has_note: bool = True) -> str:
     """Return state, figures and note of a stage; the note of a failure is the error shown below."""
     note = progress.note if has_note and progress.state is not StageState.FAILED else None
     if progress.stage is Stage.BOOT and note in _PHASES:
-        note = words.PHASES[_PHASES[note]]
+        note = boot_words.PHASES[_PHASES[note]]
     step = _step(progress) if progress.state is StageState.RUNNING else None
     pieces = [words.STAGE_STATES[progress.state], step, stage_figures(progress), note]
     return _SEPARATOR.join(piece for piece in pieces if piece)
@@ -101,6 +102,14 @@ def _step(progress: StageProgress) -> str | None:
     if progress.step not in steps:
         return progress.step
     return f"{progress.step} ({steps.index(progress.step) + 1} of {len(steps)})"
+
+
+def boot_sentence(progress: StageProgress) -> str | None:
+    """Return what a running boot is at, as a sentence of its own; None for all else."""
+    is_running = progress.stage is Stage.BOOT and progress.state is StageState.RUNNING
+    if not is_running or progress.note is None or progress.note in _PHASES:
+        return None
+    return progress.note[:1].upper() + progress.note[1:]
 
 
 def stage_line(progress: StageProgress) -> str:
@@ -151,18 +160,29 @@ def state_text(engine: EngineSnapshot) -> str:
     if engine.preset and engine.state is not EngineState.STOPPED:
         pieces[0] += f": {engine.preset}"
     if engine.state is EngineState.STARTING:
-        if engine.phase is not None:
-            pieces.append(words.PHASES[engine.phase])
-        if engine.elapsed_s is not None and engine.expected_boot_s is not None:
-            elapsed, expected = engine.elapsed_s, engine.expected_boot_s
-            pieces.append(words.forecast(duration_text(elapsed), duration_text(expected)))
-        elif engine.elapsed_s is not None:
-            pieces.append(duration_text(engine.elapsed_s))
+        pieces += _boot_pieces(engine)
     if engine.state is EngineState.READY and engine.boot_s is not None:
-        pieces.append(words.booted(duration_text(engine.boot_s)))
+        temperature = boot_words.TEMPERATURE[engine.is_cold]
+        time = duration_text(engine.boot_s)
+        pieces.append(boot_words.BOOTED.format(temperature=temperature, time=time))
     if engine.restarts:
         pieces.append(words.restarts_piece(engine.restarts))
     return _SEPARATOR.join(pieces)
+
+
+def _boot_pieces(engine: EngineSnapshot) -> list[str]:
+    """Return what a boot does and how far it is; the service's own sentence, where it has one."""
+    pieces = []
+    if engine.note is not None:
+        pieces.append(engine.note)
+    elif engine.phase is not None:
+        pieces.append(boot_words.PHASES[engine.phase])
+    if engine.elapsed_s is not None:
+        elapsed, expected = duration_text(engine.elapsed_s), duration_text(engine.expected_boot_s)
+        is_known = engine.elapsed_s < (engine.expected_boot_s or 0.0)
+        form = boot_words.FORECAST_PASSED if is_known else "{elapsed}"
+        pieces.append(form.format(elapsed=elapsed, expected=expected))
+    return pieces
 
 
 # What `weir up` ends with
@@ -185,12 +205,14 @@ def up_summary(result: UpResult) -> str:
         (words.LABEL_RUNTIME, words.runtime_text(result.runtime, result.runtime_id[:_ID_SHOWN])),
     ]
     key = result.api_key or words.KEY_PLACEHOLDER
+    said = [*result.notes, *(offer.text for offer in result.offers)]
     return "\n".join(
         [
             head,
             "",
             labelled(pairs),
             "",
+            *(line for sentence in said for line in (*_folded(sentence), "")),
             words.WITH_CURL,
             "",
             curl_snippet(result.base_url, key, result.served_name),
@@ -201,6 +223,10 @@ def up_summary(result: UpResult) -> str:
             "",
         ]
     )
+
+
+def _folded(sentence: str, width: int = READABLE_WIDTH) -> list[str]:
+    return textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def curl_snippet(base_url: str, key: str, model: str) -> str:
@@ -258,6 +284,7 @@ def status_text(status: Status, now: float) -> str:
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
+    pairs += _boot_pairs(engine)
     under_way = [one for one in status.stages if one.state is StageState.RUNNING]
     pairs += [(words.LABEL_STAGE, stage_line(one)) for one in under_way]
     pairs.append((words.LABEL_ADDRESS, gateway.base_url or words.GATEWAY_CLOSED))
@@ -291,6 +318,16 @@ def status_text(status: Status, now: float) -> str:
         (words.LABEL_HOME, service.home),
     ]
     return labelled(pairs)
+
+
+def _boot_pairs(engine: EngineSnapshot) -> list[tuple[str, str]]:
+    """Return what there is to say about the boot once it is over, and while it is tried again."""
+    said = [(boot_words.LABEL_TRIES, sentence) for sentence in engine.tries]
+    if engine.pool_note is not None:
+        said.append((boot_words.LABEL_POOL_NOTE, engine.pool_note))
+    said += [(boot_words.LABEL_OFFER, offer.text) for offer in engine.offers]
+    width = READABLE_WIDTH - _LABEL_WIDTH - len(_GAP)
+    return [(label, line) for label, sentence in said for line in _folded(sentence, width)]
 
 
 def _ready_pairs(engine: EngineSnapshot, tick: Tick, requests: int) -> list[tuple[str, str]]:

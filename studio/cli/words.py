@@ -4,10 +4,10 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import gateway_words, key_words, network_words
+from studio.cli import boot_words, gateway_words, key_words, network_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
-from studio.domain.server import BootPhase, EngineState
+from studio.domain.server import EngineState
 
 # Help
 
@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
+    "boots": boot_words.ABOUT,
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, limit, list and revoke the API keys of chat clients.",
     "requests": key_words.ABOUT_REQUESTS,
@@ -341,18 +342,6 @@ STATES: dict[EngineState, str] = {
     EngineState.FAILED: "Failed",
     EngineState.BACKING_OFF: "Died; starts again soon",
 }
-PHASES: dict[BootPhase, str] = {
-    BootPhase.INTERPRETER: "loading Python",
-    BootPhase.CONFIG: "reading the configuration",
-    BootPhase.ENGINE: "starting the engine core",
-    BootPhase.WEIGHTS: "loading weights",
-    BootPhase.COMPILE: "compiling",
-    BootPhase.KV_CACHE: "sizing the KV cache",
-    BootPhase.GRAPHS: "capturing graphs",
-    BootPhase.WARM_UP: "warming up",
-    BootPhase.SERVER: "opening the server",
-    BootPhase.FIRST_TOKEN: "waiting for the first token",
-}
 
 # weir status
 
@@ -374,11 +363,6 @@ GATEWAY_CLOSED = "closed"
 def booted(boot: str) -> str:
     """Say how long the boot took."""
     return f"booted in {boot}"
-
-
-def forecast(elapsed: str, expected: str) -> str:
-    """Say how far a boot is against its forecast."""
-    return f"{elapsed} of about {expected}"
 
 
 def decode_piece(rate: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from studio.domain.boots import BootHistory, PinResult
 from studio.domain.bundles import (
     Exported,
     ExportRequest,
@@ -162,6 +163,19 @@ class ControlClient:
         """Change a preset of the person's own, or one under the id of a bundled one."""
         path = f"/presets/{_part(preset_id)}/edit"
         return await self._call("POST", path, PresetText, body=request)
+
+    async def pin_preset(self, preset_id: str) -> PinResult:
+        """Keep the pool of a preset's last warm boot, from its next start on."""
+        return await self._call("POST", f"/presets/{_part(preset_id)}/pin", PinResult)
+
+    async def unpin_preset(self, preset_id: str) -> PinResult:
+        """Leave the size of a preset's pool to the engine again."""
+        return await self._call("POST", f"/presets/{_part(preset_id)}/unpin", PinResult)
+
+    async def boots(self, *, preset: str | None = None, limit: int = 20) -> BootHistory:
+        """Return the newest boots of this machine, oldest first."""
+        path = f"/boots{_query(preset=preset, limit=str(limit))}"
+        return await self._call("GET", path, BootHistory)
 
     async def argv(self, request: ArgvRequest) -> ArgvResult:
         """Return the command that would serve a preset; starts nothing."""

@@ -69,6 +69,9 @@ class Router:
             ("POST", re.compile(r"/presets/make"), self._make_preset),
             ("POST", re.compile(r"/presets/([^/]{1,256})/copy"), self._copy_preset),
             ("POST", re.compile(r"/presets/([^/]{1,256})/edit"), self._edit_preset),
+            ("POST", re.compile(r"/presets/([^/]{1,256})/pin"), self._pin_preset),
+            ("POST", re.compile(r"/presets/([^/]{1,256})/unpin"), self._unpin_preset),
+            ("GET", re.compile(r"/boots"), self._boots),
             ("POST", re.compile(r"/argv"), self._argv),
             ("GET", re.compile(r"/runtimes"), self._runtimes),
             ("GET", re.compile(r"/runtimes/updates"), self._updates),
@@ -173,6 +176,16 @@ class Router:
 
     async def _edit_preset(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.presets.edit(unquote(parts[0]), _read(body, EditRequest))
+
+    async def _pin_preset(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.boots.pins.pin(unquote(parts[0]))
+
+    async def _unpin_preset(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.boots.pins.unpin(unquote(parts[0]))
+
+    async def _boots(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        limit = _number(query, "limit", 20, most=_MOST_LINES)
+        return await self._studio.boots.history(_word(query, "preset"), limit or 0)
 
     async def _argv(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.presets.argv(_read(body, ArgvRequest))

@@ -7,6 +7,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
+from studio.domain.remedies import Remedy
 from studio.domain.server import EngineSnapshot
 
 
@@ -38,7 +39,13 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     runtime_id: str
     pool_tokens: int | None = None
     boot_s: float | None = None
+    is_cold: bool | None = None
+    """Whether this boot compiled what later ones find ready."""
     already_running: bool = False
+    notes: tuple[str, ...] = ()
+    """What was changed by itself to start it, and why its pool differs from the last one."""
+    offers: tuple[Remedy, ...] = ()
+    """What could be done now that it runs."""
 
 
 class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 from studio.domain.errors import ErrorInfo
-from studio.domain.remedies import Badge
+from studio.domain.remedies import Badge, Remedy
 
 
 class EngineState(enum.StrEnum):
@@ -29,6 +29,8 @@ class BootPhase(enum.StrEnum):
     ENGINE = "engine"
     WEIGHTS = "weights"
     COMPILE = "compile"
+    PROFILE = "profile"
+    """A trial run at full load, to see how much memory is left for the KV cache."""
     KV_CACHE = "kv-cache"
     GRAPHS = "graphs"
     WARM_UP = "warm-up"
@@ -42,6 +44,13 @@ class PhaseTime(msgspec.Struct, frozen=True, kw_only=True):
     phase: BootPhase
     started_s: float
     ended_s: float | None = None
+
+
+class PhaseForecast(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a phase should take, or has taken where it is over."""
+
+    phase: BootPhase
+    expected_s: float
 
 
 class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +70,26 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     phases: tuple[PhaseTime, ...] = ()
     elapsed_s: float | None = None
     expected_boot_s: float | None = None
-    """From this machine's last boot of the same preset and runtime, else from the preset."""
+    """From this machine's boots of the same preset and runtime, else from published figures. While
+    it boots: as it looks now, so that a phase that takes longer moves the end."""
+    is_cold: bool | None = None
+    """Whether this boot makes what later ones find ready: compiled kernels and the like."""
+    is_cold_certain: bool = False
+    """The engine's log says so; until then it is a guess from what has booted here."""
+    forecast: tuple[PhaseForecast, ...] = ()
+    """For each phase that boots here were seen to have; empty: only the whole is known, if that."""
+    remaining_s: float | None = None
+    loaded_bytes: int | None = None
+    """Of the weights, while they load."""
+    to_load_bytes: int | None = None
+    note: str | None = None
+    """One sentence for people: what happens, how long it takes, and whether that is usual."""
+    tries: tuple[str, ...] = ()
+    """What was changed by itself to make this boot succeed, one sentence each."""
+    pool_note: str | None = None
+    """Why the pool differs from the last one of the same preset and runtime."""
+    offers: tuple[Remedy, ...] = ()
+    """What could be done now that it runs, such as pinning the pool's bytes."""
     boot_s: float | None = None
     """Process start to first generated token."""
     pool_tokens: int | None = None

@@ -58,6 +58,7 @@ class Life:
         self._phases: list[PhaseTime] = []
         self._share: float | None = None
         self._known = phases.Known()
+        self._reader = phases.Reader()
         self._is_listening = asyncio.Event()
 
     @property
@@ -176,7 +177,7 @@ class Life:
         is_news = False
         for line in self._log.feed(data):
             self._lines.append(line)
-            sign = phases.read(line) if self.boot_s is None else None
+            sign = self._reader.read(line) if self.boot_s is None else None
             if sign is not None:
                 is_news = True
                 self._learn(sign)

@@ -2,7 +2,8 @@
 
 Reads vLLM's own lines by their message alone: process tags, times and source positions differ from
 version to version and are cut off first. A message must stand at the beginning of its line, so a
-prompt that somebody logs cannot pass for one. Knows 0.26 (CUDA) to 0.32 (CPU).
+prompt that somebody logs cannot pass for one. Knows 0.26 to 0.32, CUDA and CPU, with the
+series of HyperQwen and 1Cat.
 """
 
 import dataclasses
@@ -29,8 +30,11 @@ class Sign:
     `share` is the progress of the pass that the line belongs to, 0 to 1 (graph capture makes two
     passes). Facts, a later one replaces an earlier one: `engine_version`, `max_model_len`,
     `checkpoint_gib`, `weights_s`, `weights_gib`, `compile_s`, `kv_gib`, `pool_tokens`,
-    `max_concurrency`, `graphs_s`, `graphs_gib`, `init_s`, `startup_complete`. A patched engine also
-    prints a ledger, whose facts (ledger.py) are exact and in bytes.
+    `max_concurrency`, `graphs_s`, `graphs_gib`, `init_s`, `startup_complete`, `is_eager` (nothing
+    is compiled), `compiled` (something was, which a later boot finds ready), `saved` (what was made
+    of it), `cache_loaded` (something was found ready), `cache_off` (nothing is kept),
+    `compile_cache` (where), `loads_drafter`. A patched engine also prints a ledger, whose facts
+    (ledger.py) are exact and in bytes.
     """
 
     phase: BootPhase | None = None
@@ -61,6 +65,46 @@ class Known:
         return value if isinstance(value, int) else None
 
 
+def is_cold(facts: Facts) -> bool | None:
+    """Return whether a boot compiled what later ones find ready; None when it does not say.
+
+    One kernel made anew is enough: an engine whose cache is half stale loads one part and compiles
+    the other, which takes as long.
+    """
+    if facts.get("compiled") or facts.get("cache_off"):
+        return True
+    if facts.get("cache_loaded"):
+        return False
+    return True if facts.get("saved") else None
+
+
+class Reader:
+    """Reads the lines of one boot in their order, for what a line means by those before it.
+
+    Graphs are captured twice: before the pool is made, to see what they take (part of the profile),
+    and after it. What follows the weights is a compilation, unless the engine runs eagerly.
+    """
+
+    def __init__(self) -> None:
+        self._is_eager = False
+        self._has_pool = False
+
+    def read(self, line: str) -> Sign | None:
+        """Return what `line` says about the boot, or None."""
+        sign = read(line)
+        if sign is None:
+            return None
+        facts = sign.facts
+        self._is_eager = self._is_eager or bool(facts.get("is_eager"))
+        self._has_pool = self._has_pool or "pool_tokens" in facts
+        if not self._has_pool and sign.phase in (BootPhase.GRAPHS, BootPhase.WARM_UP):
+            return dataclasses.replace(sign, phase=BootPhase.PROFILE)
+        if "weights_gib" in facts and not self._has_pool:
+            after = BootPhase.PROFILE if self._is_eager else BootPhase.COMPILE
+            return dataclasses.replace(sign, phase=after)
+        return sign
+
+
 def is_later(phase: BootPhase, than: BootPhase | None) -> bool:
     """Return whether `phase` comes after `than`.
 
@@ -76,7 +120,7 @@ def read(line: str) -> Sign | None:
         return None if facts is None else Sign(facts=facts, is_ledger=True)
     for needle, rules in _GATE:
         if needle in line:
-            _level, message = split_header(line)
+            message = _TAG.sub("", split_header(line)[1], count=1)
             for rule in rules:
                 match = rule.pattern.match(message)
                 if match is not None:
@@ -93,6 +137,7 @@ def _whole(text: str) -> int:
 
 _READERS: Mapping[str, Value] = {
     "engine_version": str,
+    "compile_cache": str,
     "max_model_len": _whole,
     "pool_tokens": _whole,
 }
@@ -103,26 +148,33 @@ class _Rule:
     needle: str
     pattern: re.Pattern[str]
     phase: BootPhase | None
+    flag: str | None = None
+    """A fact that the line alone states."""
 
     def sign(self, match: re.Match[str]) -> Sign:
         facts: dict[str, int | float | str] = {}
         share = None
         found = match.groupdict()
         done, total = found.pop("done", None), found.pop("total", None)
-        if done is not None and total is not None and int(total) > 0:
-            share = min(1.0, int(done) / int(total))
+        percent = found.pop("percent", None)
+        if done is not None and total is not None:
+            share = min(1.0, int(done) / int(total)) if int(total) > 0 else None
+        elif percent is not None:
+            share = min(1.0, int(percent) / 100)
         for name, text in found.items():
             if text is not None:
                 facts[name] = _READERS.get(name, float)(text)
-        if self.phase is BootPhase.FIRST_TOKEN:
-            facts["startup_complete"] = 1
+        if self.flag is not None:
+            facts[self.flag] = 1
         return Sign(phase=self.phase, share=share, facts=facts)
 
 
-def _rule(phase: BootPhase | None, needle: str, pattern: str) -> _Rule:
-    return _Rule(needle=needle, pattern=re.compile(pattern), phase=phase)
+def _rule(phase: BootPhase | None, needle: str, pattern: str, flag: str | None = None) -> _Rule:
+    return _Rule(needle=needle, pattern=re.compile(pattern), phase=phase, flag=flag)
 
 
+_TAG = re.compile(r"^\[(?!shutdown)[a-z_]{1,40}\] ")
+"""Which part of the model is compiled: `[backbone]`, `[eagle_head]`."""
 _NUMBER = r"\d+(?:\.\d+)?"
 _ART = r"[ █▀▄]+"
 
@@ -141,25 +193,28 @@ _RULES = (
         "LLM engine (v",
         r"Initializing a V\d LLM engine \(v(?P<engine_version>[^)\s]+)\)",
     ),
+    _rule(None, "Enforce eager set", r"Enforce eager set, disabling torch\.compile", "is_eager"),
     _rule(BootPhase.WEIGHTS, "Starting to load model", r"Starting to load model \S"),
+    _rule(BootPhase.WEIGHTS, "Loading model from scratch", r"Loading model from scratch"),
     _rule(
         BootPhase.WEIGHTS,
         "Checkpoint size",
         rf"Filesystem type for checkpoints: .{{1,40}}?\. "
         rf"Checkpoint size: (?P<checkpoint_gib>{_NUMBER}) GiB",
     ),
+    # Shards of each loader; the streaming ones count tensors instead.
     _rule(
         BootPhase.WEIGHTS,
         "% Completed |",
-        r"(?:Loading|Multi-thread loading) [\w ]{0,60}?shards:\s+\d+% Completed"
-        r" \| (?P<done>\d+)/(?P<total>\d+)",
+        r"(?:Multi-thread l|L)oading [\w ()-]{0,60}?:\s+(?P<percent>\d+)% Completed \|"
+        r"(?: (?P<done>\d+)/(?P<total>\d+) )?",
     ),
     _rule(
         BootPhase.WEIGHTS,
         "Loading weights took",
         rf"Loading weights took (?P<weights_s>{_NUMBER}) s",
     ),
-    _rule(BootPhase.WEIGHTS, "Loading drafter model", r"Loading drafter model"),
+    _rule(BootPhase.WEIGHTS, "Loading drafter model", r"Loading drafter model", "loads_drafter"),
     _rule(
         BootPhase.WEIGHTS,
         "Model loading took",
@@ -170,39 +225,79 @@ _RULES = (
         "for the compilation",
         r"Warming up model for the compilation",
     ),
-    _rule(BootPhase.COMPILE, "torch.compile", r"Using cache directory: .+ for vLLM's torch\.comp"),
+    _rule(BootPhase.COMPILE, "Starting torch.compile", r"Starting torch\.compile"),
+    _rule(
+        BootPhase.COMPILE,
+        "cache is disabled",
+        r"(?:vLLM's )?torch\.compile cache is disabled",
+        "cache_off",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "for vLLM's torch.compile",
+        r"Using cache directory: (?P<compile_cache>\S.*?) for vLLM's torch\.compile",
+    ),
     _rule(BootPhase.COMPILE, "Dynamo bytecode", rf"Dynamo bytecode transform time: {_NUMBER} s"),
     _rule(
         BootPhase.COMPILE,
         "for compile range",
-        r"(?:Compiling a graph|Directly load the compiled graph\(s\)) for compile range",
+        r"Compiling a graph for compile range",
+        "compiled",
     ),
     _rule(
         BootPhase.COMPILE,
-        "torch.compile took",
-        rf"torch\.compile (?:took|and initial profiling/warmup run together took) "
-        rf"(?P<compile_s>{_NUMBER}) s",
+        "graph of compile range",
+        r"Cache the graph of compile range",
+        "compiled",
     ),
     _rule(
         BootPhase.COMPILE,
-        "AOT compil",
-        r"(?:saved AOT compiled function to|Directly load AOT compilation from path) \S",
+        "Directly load the compiled",
+        r"Directly load the compiled graph(?:\(s\))? for (?:compile range|shape|dynamic shape)",
+        "cache_loaded",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "AOT compiled",
+        r"[Ss]aved AOT compiled function to (?P<compile_cache>\S.*?)\s*$",
+        "saved",
+    ),
+    _rule(
+        BootPhase.COMPILE,
+        "AOT compilation from",
+        r"Directly load AOT compilation from path (?P<compile_cache>\S.*?)\s*$",
+        "cache_loaded",
     ),
     _rule(
         BootPhase.COMPILE,
         "due to a load failure",
         r"Compiling model again due to a load failure from \S",
+        "compiled",
+    ),
+    # What comes after it is the trial run at full load.
+    _rule(
+        BootPhase.PROFILE,
+        "torch.compile took",
+        rf"torch\.compile (?:took|and initial profiling/warmup run together took) "
+        rf"(?P<compile_s>{_NUMBER}) s",
     ),
     _rule(
-        BootPhase.COMPILE,
+        BootPhase.PROFILE,
+        "torch.compile takes",
+        rf"torch\.compile takes (?P<compile_s>{_NUMBER}) s",
+    ),
+    _rule(
+        BootPhase.PROFILE,
         "profiling/warmup run took",
         rf"Initial profiling/warmup run took {_NUMBER} s",
     ),
-    _rule(BootPhase.KV_CACHE, "graph memory", r"Profiling CUDA graph memory: "),
+    _rule(BootPhase.PROFILE, "Memory profiling takes", rf"Memory profiling takes {_NUMBER} s"),
+    _rule(BootPhase.PROFILE, "graph memory", r"Profiling CUDA graph memory: "),
+    _rule(BootPhase.PROFILE, "Estimated CUDA graph", r"Estimated CUDA graph memory: "),
     _rule(
         BootPhase.KV_CACHE,
         "Available KV cache memory",
-        rf"Available KV cache memory: (?P<kv_gib>{_NUMBER}) GiB",
+        rf"Available KV cache memory: (?P<kv_gib>-?{_NUMBER}) GiB",
     ),
     _rule(
         BootPhase.KV_CACHE,
@@ -230,14 +325,14 @@ _RULES = (
     _rule(
         BootPhase.GRAPHS,
         "Capturing ",
-        r"Capturing (?:CUDA|cudagraph|ACL|XPU)[^:]{0,60}:\s+\d+%\|[^|]*\| "
+        r"Capturing (?:prefill |decode )?(?:CUDA|cudagraph|ACL|XPU)[^:]{0,60}:\s+\d+%\|[^|]*\| "
         r"(?P<done>\d+)/(?P<total>\d+)",
     ),
     _rule(
         BootPhase.WARM_UP,
         "raph capturing finished",
         rf"Graph capturing finished in (?P<graphs_s>{_NUMBER}) secs?, "
-        rf"took (?P<graphs_gib>{_NUMBER}) GiB",
+        rf"took (?P<graphs_gib>-?{_NUMBER}) GiB",
     ),
     _rule(BootPhase.WARM_UP, "JIT monitor activated", r"Kernel JIT monitor activated"),
     _rule(
@@ -248,7 +343,14 @@ _RULES = (
     ),
     _rule(BootPhase.SERVER, "Supported tasks: ", r"Supported(?:_| )tasks: \["),
     _rule(BootPhase.SERVER, "vLLM server on ", r"Starting vLLM (?:API )?server(?: \d+)? on \S"),
-    _rule(BootPhase.FIRST_TOKEN, "startup complete", r"Application startup complete\.\s*$"),
+    _rule(
+        BootPhase.FIRST_TOKEN,
+        "startup complete",
+        r"Application startup complete\.\s*$",
+        "startup_complete",
+    ),
+    # Where uvicorn's own words are missing, these say the same.
+    _rule(BootPhase.FIRST_TOKEN, "Uvicorn running", r"Uvicorn running on \S", "startup_complete"),
 )
 
 _GATE = tuple(

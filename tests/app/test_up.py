@@ -10,9 +10,9 @@ from typing import NoReturn
 import msgspec
 import pytest
 
-from studio.app.settings import SettingsFile
+from studio.app.settings import Pin, SettingsFile
 from studio.app.stages import Stages
-from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, boot_key, decide, describe
+from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, decide, describe
 from studio.domain.control import KeyRequest, NewKey, UpRequest
 from studio.domain.errors import (
     BadInput,
@@ -102,7 +102,7 @@ async def made(tmp_path: Path) -> AsyncIterator[Made]:
             stages=Stages(events.append),
             host=lambda: one.look(),
             open_gateway=lambda port, take_next: one.open_gateway(port, take_next),
-            ensure_ready=lambda launch: one.ensure_ready(launch),
+            ensure_ready=lambda launch, _choice, _models: one.ensure_ready(launch),
             first_key=lambda request: one.first_key(request),
         )
         host = msgspec.structs.replace(probe.snapshot(paths.home), gpus=())
@@ -125,7 +125,6 @@ async def test_every_stage_is_begun_or_skipped_and_the_gateway_opens_first(made:
     assert last[Stage.BOOT] is StageState.DONE
     assert (result.pool_tokens, result.boot_s) == (7, 1.25)
     assert made.settings.now.preset == PRESET
-    assert list(made.settings.now.boots_s.values()) == [1.25]
 
 
 async def test_a_changed_recipe_does_not_replace_what_is_installed(made: Made) -> None:
@@ -299,10 +298,28 @@ async def test_the_asked_port_wins_over_the_kept_one(made: Made) -> None:
     assert made.opened == [(kept, False), (18_999, True)]
 
 
-def test_boots_are_remembered_by_preset_and_runtime() -> None:
-    """A new runtime compiles anew; its boot is another one."""
-    assert boot_key("a", "x") != boot_key("a", "y")
-    assert boot_key("a", None) == "a -"
+async def test_a_pinned_pool_is_a_setting_of_the_start_and_of_no_later_one(made: Made) -> None:
+    """It is remembered as a pin: freed, it must not come back as something that was typed."""
+    made.edit_preset("[model]", "[needs]\ngpus = 1\n\n[model]")
+    made.host = msgspec.structs.replace(
+        made.host, gpus=(msgspec.structs.replace(CARD, uuid="GPU-1"),)
+    )
+    runtime = runtime_folders.in_use(made.paths, RUNTIME)
+    assert runtime is not None
+    pin = Pin(bytes=777_000_000, runtime_id=runtime.runtime_id, cards="GPU-1")
+    made.settings.change(pins={PRESET: pin})
+
+    choice = await made.choose(overrides={"max_model_len": "1024"})
+    await made.up.run(choice, UpRequest())
+
+    assert choice.asked == {"max_model_len": "1024"}
+    assert choice.overrides == {"max_model_len": "1024", "kv_cache_memory_bytes": "777000000"}
+    (launch,) = made.launched
+    assert launch.argv[launch.argv.index("--kv-cache-memory-bytes") + 1] == "777000000"
+    assert made.settings.now.overrides == {"max_model_len": "1024"}
+
+    made.settings.change(pins={PRESET: msgspec.structs.replace(pin, runtime_id="another")})
+    assert (await made.choose()).typed is None
 
 
 def test_a_ready_engine_is_one_line_of_the_log() -> None:

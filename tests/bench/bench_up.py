@@ -47,6 +47,7 @@ def main() -> None:
         down(environment)
         rows.append((bare_s, float(str(result["boot_s"])), total_s))
     report(rows)
+    report_forecasts(environment, options.rounds)
 
 
 def up(environment: dict[str, str]) -> dict[str, object]:
@@ -108,6 +109,20 @@ def wait_for_token(socket: str, name: str, key: str) -> None:
                     return
             except httpx.TransportError:
                 time.sleep(0.01)
+
+
+def report_forecasts(environment: dict[str, str], rounds: int) -> None:
+    """Print how far the forecasts were off: of the whole before it began, by `weir boots`."""
+    done = subprocess.run(
+        [*WEIR, "boots", "-n", str(rounds + 1), "--json"],
+        env=environment, check=True, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    print("\n| boot | cold | forecast, s | took, s | error |")
+    print("|---|---|---|---|---|")
+    for number, boot in enumerate(json.loads(done.stdout)["boots"]):
+        forecast, took = boot["forecast_s"], boot["boot_s"]
+        error = "–" if forecast is None else f"{(forecast - took) / took:+.0%}"
+        print(f"| {number} | {boot['is_cold']} | {forecast or '–'} | {took:.1f} | {error} |")
 
 
 def report(rows: list[tuple[float, float, float]]) -> None:

@@ -12,6 +12,7 @@ import httpx
 import msgspec
 
 from studio.control.client import PREFIX, ControlClient
+from studio.domain.boots import BootHistory
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -48,6 +49,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
@@ -162,6 +164,7 @@ class FakeService:
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
+    boots_asked: list[str] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -265,6 +268,9 @@ class FakeService:
         after, count = int(query.get("after", -1)), int(query.get("lines", 200))
         readers: dict[str, Callable[[], object]] = {
             "/status": self.status,
+            "/boots": lambda: self._boots(str(query)),
+            "/presets/27b-mtp/pin": lambda: PINNED,
+            "/presets/27b-mtp/unpin": lambda: FREED,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
             "/doctor": lambda: self.report,
@@ -276,6 +282,10 @@ class FakeService:
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
         return readers[path]()
+
+    def _boots(self, query: str) -> BootHistory:
+        self.boots_asked.append(query)
+        return HISTORY
 
     async def _up(self, request: UpRequest, *, again: bool = False) -> UpResult:
         self.requests.append(request)

@@ -107,6 +107,26 @@ def test_bars_show_amounts_and_stay_within_80_columns() -> None:
     assert all(len(row) <= 80 for row in rows)
 
 
+def test_the_sentence_about_a_boot_stands_below_the_bars_in_whole() -> None:
+    """A column has no room for it, and its end is what helps."""
+    screen = _Screen()
+    bars = Bars(Console(io.StringIO(), screen, environ={"NO_COLOR": "1"}))
+    said = "longer than usual: 2 min instead of 40 s in loading weights; the disk may be slow"
+
+    bars.show(
+        StageProgress(
+            stage=Stage.BOOT, state=StageState.RUNNING, title="Start the engine", note=said,
+            done=120.0, unit="s",
+        )
+    )  # fmt: skip
+    bars.close()
+
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", screen.getvalue())
+    assert "Longer than usual: 2 min" in shown
+    assert said[1:] in re.sub(r"\s+", " ", shown)
+    assert all(len(row) <= 80 for row in re.split(r"[\r\n]+", shown))
+
+
 def test_bars_can_be_closed_twice_and_opened_again() -> None:
     """A question interrupts the bars; after the answer they go on."""
     screen = _Screen()

@@ -13,6 +13,7 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import Tick
+from studio.domain.remedies import Remedy, RemedyKind
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState
 from tests.cli.fake_service import KEY, PROCESSES, STARTED_AT, TICK, FakeService, ready
 
@@ -134,6 +135,53 @@ def test_state_of_a_boot_has_phase_and_forecast() -> None:
     assert render.state_text(engine) == (
         "Starting: cpu-demo · loading weights · 12.0 s of about 50.0 s"
     )
+
+
+def test_the_services_sentence_about_a_boot_is_shown_instead_of_the_phase() -> None:
+    """It says how long, and whether that is usual."""
+    note = "about 40 s left: compiling, cold cache (normal)"
+    engine = EngineSnapshot(
+        state=EngineState.STARTING, preset="x", phase=BootPhase.COMPILE, note=note, elapsed_s=20.0
+    )
+    boot = _stage(stage=Stage.BOOT, title="Start the engine", note=note)
+
+    assert render.state_text(engine) == f"Starting: x · {note} · 20.0 s"
+    assert render.boot_sentence(boot) == "About 40 s left: compiling, cold cache (normal)"
+    done = msgspec.structs.replace(boot, state=StageState.DONE)
+    assert render.boot_sentence(done) is None
+    assert render.boot_sentence(msgspec.structs.replace(boot, note="weights")) is None
+    assert render.boot_sentence(msgspec.structs.replace(boot, stage=Stage.MODEL)) is None
+
+
+def test_a_ready_engine_says_whether_its_boot_was_cold() -> None:
+    """And what was tried, why the pool differs, and what could be done, in the status."""
+    offer = Remedy(kind=RemedyKind.COMMAND, text="Pin it. " * 20, command="weir presets pin x")
+    engine = msgspec.structs.replace(
+        ready(), is_cold=True, tries=("Tried.",), pool_note="Larger.", offers=(offer,)
+    )
+    status = msgspec.structs.replace(FakeService(engine=engine).status(), tick=None)
+
+    text = render.status_text(status, STARTED_AT)
+
+    assert "booted cold in 50.2 s" in text
+    assert "Tried       Tried." in text
+    assert "Pool change Larger." in text
+    assert "Offer       Pin it." in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "booted in 50.2 s" in render.state_text(ready())
+
+
+def test_summary_says_what_was_changed_and_what_is_offered() -> None:
+    """Above the snippets: below them nobody reads on."""
+    offer = Remedy(kind=RemedyKind.COMMAND, text="Pin it. " * 20, command="weir presets pin x")
+    result = msgspec.structs.replace(RESULT, notes=("It was tried again.",), offers=(offer,))
+
+    text = render.up_summary(result)
+
+    head = text.split("curl", 1)[0]
+    assert "It was tried again." in head
+    assert "Pin it." in head
+    assert all(len(line) <= 80 for line in head.splitlines())
 
 
 def test_summary_shows_the_key_once_and_says_so() -> None:

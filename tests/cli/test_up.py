@@ -70,7 +70,10 @@ def test_json_is_one_object_with_the_key_that_was_made(weir: Weir) -> None:
         "runtime_id": "3f9a0c51b7d2e8644a1b",
         "pool_tokens": 46_592,
         "boot_s": 50.2,
+        "is_cold": None,
         "already_running": False,
+        "notes": [],
+        "offers": [],
     }
     assert ran.out.count("\n") == 1
 

@@ -75,6 +75,7 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         "/hosts",
         "/doctor",
         "/network",
+        "/boots",
     ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
@@ -188,6 +189,19 @@ async def test_a_wrong_knob_is_named(router: Router, overrides: dict, code: str)
     assert status == 400
     assert error["code"] == code
     assert len(error["message"]) < 1000
+
+
+async def test_boots_and_pins_are_asked_for_like_anything_else(router: Router) -> None:
+    """A preset that is not there is named; nothing pinned is no error."""
+    status, history = await ask(router, "GET", "/boots", "preset=fake-demo&limit=3")
+    assert (status, history) == (200, {"schema_version": 1, "boots": []})
+
+    status, error = await ask(router, "POST", "/presets/fake-dmeo/pin")
+    assert (status, error["code"]) == (404, "preset-unknown")
+    status, error = await ask(router, "POST", "/presets/fake-demo/pin")
+    assert error["code"] == "nothing-to-pin"
+    status, freed = await ask(router, "POST", "/presets/fake-demo/unpin")
+    assert (status, freed["kv_cache_memory_bytes"], freed["was_bytes"]) == (200, None, None)
 
 
 async def test_an_unknown_key_is_named_and_a_name_in_any_script_is_found(router: Router) -> None:

@@ -43,6 +43,8 @@ def test_up_says_what_runs(serving: Serving) -> None:
     host = serving.weir.json("status")
     assert host["engine"]["state"] == "ready"
     assert host["engine"]["phases"][0]["phase"] == "interpreter"
+    assert host["engine"]["is_cold"] is True
+    assert serving.result["is_cold"] is True
 
 
 def test_the_openai_client_gets_a_streamed_answer(serving: Serving) -> None:
@@ -188,3 +190,23 @@ def test_a_killed_engine_comes_back(serving: Serving, role: str) -> None:
     until(is_back, "the engine's return", limit_s=BOOT_LIMIT_S)
     assert not [pid for pid in before if psutil.pid_exists(pid)]
     assert ask(serving) == ANSWER
+
+
+def test_every_boot_is_in_the_history_with_its_phases(serving: Serving) -> None:
+    """The first is cold and took the published time for a forecast; the next know better.
+
+    No boot of its own: those of the tests before are looked at.
+    """
+    first, *others = serving.weir.json("boots")["boots"]
+
+    assert (first["is_cold"], first["outcome"], first["attempt"]) == (True, "served", "first")
+    assert first["forecast_s"] == 53.0
+    assert list(first["phases_s"]) == [
+        "interpreter", "config", "engine", "weights", "kv-cache", "server", "first-token",
+    ]  # fmt: skip
+    assert sum(first["phases_s"].values()) == pytest.approx(first["boot_s"], abs=0.5)
+    assert first["pool_tokens"] == 23_296
+    assert first["kv_bytes"] > 1_000_000_000
+    assert {one["attempt"] for one in others} <= {"restart"}
+    assert all(one["is_cold"] is False and one["why"] == [] for one in others)
+    assert all(one["forecast_s"] is not None for one in others)

@@ -13,7 +13,8 @@ real vLLM 0.32.0 (tests/data/engine). Environment:
     FAKE_VLLM_TOKENS_PER_S     pace of each stream, default 200; 0: as fast as can be
     FAKE_VLLM_TOKENS           tokens of an answer that nothing cuts short, default 32
     FAKE_VLLM_FAULT            comma-separated:
-        refuse-kv port-in-use die-in-boot hang-in-boot slow-boot=SECONDS
+        refuse-kv refuse-kv-cold (the first time only) port-in-use die-in-boot hang-in-boot
+        slow-boot=SECONDS
         die-on-first-request die-after=SECONDS stall ignore-sigterm spew=LINES_PER_S
 
 SIGTERM and SIGINT end it with status 0 (running requests end with `abort`, or are drained for

@@ -2,7 +2,9 @@
 
 import re
 import time
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,8 +27,9 @@ def walk(path: Path) -> tuple[list[BootPhase], dict[str, int | float | str]]:
     """Return the phases in the order in which they were announced, and all facts."""
     seen: list[BootPhase] = []
     facts: dict[str, int | float | str] = {}
+    reader = phases.Reader()
     for line in recordings.lines(path):
-        sign = phases.read(line)
+        sign = reader.read(line)
         if sign is None:
             continue
         facts.update(sign.facts)
@@ -35,7 +38,10 @@ def walk(path: Path) -> tuple[list[BootPhase], dict[str, int | float | str]]:
     return seen, facts
 
 
-@pytest.mark.parametrize("path", BOOTS, ids=recordings.name_of)
+@pytest.mark.parametrize(
+    "path", [*BOOTS, *sorted((recordings.ENGINE / "cuda-0.32").glob("*.log"))],
+    ids=recordings.name_of,
+)  # fmt: skip
 def test_phases_come_in_order_and_each_once(path: Path) -> None:
     """A progress bar that jumps back, or a phase entered twice, would look like a restart."""
     seen, _facts = walk(path)
@@ -72,6 +78,7 @@ def test_facts_of_a_cpu_boot_are_complete() -> None:
         "max_concurrency": 11.38,
         "init_s": 4.76,
         "startup_complete": 1,
+        "is_eager": 1,
     }
 
 
@@ -169,6 +176,84 @@ def test_progress_bars_give_a_share(line: str, phase: BootPhase, share: float | 
     assert sign is not None
     assert sign.phase is phase
     assert sign.share == pytest.approx(share)
+
+
+REFERENCES = tomllib.loads(
+    (recordings.ENGINE / "phases" / "reference-lines.toml").read_text(encoding="utf-8")
+)["lines"]
+
+
+@pytest.mark.parametrize("case", REFERENCES, ids=lambda case: case["source"][:40])
+def test_lines_that_only_the_references_give_are_read(case: dict[str, Any]) -> None:
+    """Cards and loaders that this project cannot record."""
+    sign = phases.read(case["line"])
+
+    assert sign is not None
+    assert sign.phase == case["phase"]
+    assert sign.share == pytest.approx(case["share"]) if "share" in case else sign.share is None
+    assert dict(sign.facts) == case.get("facts", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "is_cold", "is_eager"),
+    [
+        ("boot/smollm2-bf16-compile-cold.log", True, False),
+        ("boot/tiny-compile-cold.log", True, False),
+        # Its cache was there and could not be loaded: it compiled again, and took as long.
+        ("boot/tiny-compile-warm.log", True, False),
+        ("boot/smollm2-f32-eager.log", None, True),
+        ("cuda/r1-compiled-offload8/boot.log", True, False),
+        ("cuda-0.32/w3-compiled.log", True, False),
+        ("cuda-0.32/w2-unpinned.log", None, True),
+    ],
+)
+def test_the_log_says_whether_a_boot_compiled(
+    name: str, is_cold: bool | None, is_eager: bool
+) -> None:
+    """Cold or warm is the first thing to know of a time or a pool."""
+    _seen, facts = walk(recordings.ENGINE / name)
+
+    assert phases.is_cold(facts) is is_cold
+    assert bool(facts.get("is_eager")) is is_eager
+    assert ("compile_cache" in facts) is (is_cold is True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_cold"),
+    [
+        ({}, None),
+        ({"cache_loaded": 1}, False),
+        ({"saved": 1}, True),
+        # Kernels came from the cache; only what binds them was written anew.
+        ({"cache_loaded": 1, "saved": 1}, False),
+        ({"cache_loaded": 1, "compiled": 1}, True),
+        ({"cache_off": 1}, True),
+    ],
+)
+def test_one_kernel_made_anew_makes_a_boot_cold(
+    facts: dict[str, int], is_cold: bool | None
+) -> None:
+    """An engine may load one part and compile the other, which takes as long as all."""
+    assert phases.is_cold(facts) is is_cold
+
+
+def test_graphs_that_are_captured_before_the_pool_are_part_of_the_trial_run() -> None:
+    """vLLM 0.32 captures twice; a bar that jumps back looks like a restart."""
+    reader = phases.Reader()
+    first = reader.read("Capturing CUDA graphs (FULL): 100%|##########| 2/2 [00:00<00:00, 10it/s]")
+    done = reader.read(
+        "(EngineCore pid=7) INFO 11-29 19:59:48 [m.py:1] Graph capturing finished in 5 secs, "
+        "took 0.14 GiB"
+    )
+    reader.read("(EngineCore pid=7) INFO 11-29 19:59:49 [k.py:2] GPU KV cache size: 493,062 tokens")
+    second = reader.read("Capturing CUDA graphs (FULL):  50%|#####     | 2/4 [00:00<00:00, 8it/s]")
+
+    assert first is not None
+    assert done is not None
+    assert second is not None
+    assert (first.phase, first.share) == (BootPhase.PROFILE, 1.0)
+    assert done.phase is BootPhase.PROFILE
+    assert (second.phase, second.share) == (BootPhase.GRAPHS, 0.5)
 
 
 @pytest.mark.parametrize(

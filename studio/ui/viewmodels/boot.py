@@ -189,7 +189,7 @@ def _timeline(known: Known, now_s: float) -> TimelineView | None:
         forecast_s=forecast,
         elapsed=duration_text(elapsed),
         forecast=_forecast(elapsed, forecast),
-        now=_now(engine.phase, engine.phase_share),
+        now=_said(engine.note) or _now(engine.phase, engine.phase_share),
     )
 
 
@@ -210,6 +210,11 @@ def _forecast(elapsed: float | None, forecast: float | None) -> str:
     if elapsed is not None and elapsed > forecast:
         return f"{duration_text(elapsed - forecast)} over the forecast of {duration_text(forecast)}"
     return f"forecast {duration_text(forecast)}"
+
+
+def _said(note: str | None) -> str | None:
+    """Return the service's own sentence about the boot, as one that stands alone."""
+    return None if note is None else note[:1].upper() + note[1:]
 
 
 def _now(phase: BootPhase | None, share: float | None) -> str:

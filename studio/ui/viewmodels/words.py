@@ -73,6 +73,7 @@ PHASE_WORDS: dict[BootPhase, str] = {
     BootPhase.ENGINE: "Starting the engine",
     BootPhase.WEIGHTS: "Loading weights",
     BootPhase.COMPILE: "Compiling",
+    BootPhase.PROFILE: "Measuring memory",
     BootPhase.KV_CACHE: "Sizing the KV cache",
     BootPhase.GRAPHS: "Capturing graphs",
     BootPhase.WARM_UP: "Warming up",

@@ -98,7 +98,7 @@ class Timeline(QWidget):
         self.setObjectName(name)
         self._look = look
         self._view: TimelineView | None = None
-        self._now = label("body")
+        self._now = label("body", wrap=True)
         self._elapsed = label("small")
         self._line = _TimelineLine(look)
         head = QHBoxLayout()

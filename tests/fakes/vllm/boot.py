@@ -58,6 +58,8 @@ class Life:
         self._socket = self._bind()
         if self._socket is None or "port-in-use" in faults:
             return self._fail("port-in-use", 1)
+        if "refuse-kv-cold" in faults and self._is_first():
+            return self._replay(log.ENGINE / "phases" / "cold-refusal.log", 1)
         if "refuse-kv" in faults or settings.pool_tokens < settings.max_model_len:
             return self._fail("maxlen-too-large-kv", 1)
         if "die-in-boot" in faults:
@@ -123,8 +125,17 @@ class Life:
 
     def _fail(self, recording: str, status: int) -> int:
         """Replay a failed boot."""
-        script = log.read(log.ENGINE / "failures" / f"{recording}.log")
-        self._play(script)
+        return self._replay(log.ENGINE / "failures" / f"{recording}.log", status)
+
+    def _is_first(self) -> bool:
+        """Return whether no engine has compiled in this place yet; now one has."""
+        mark = Path(self._settings.uds or self._settings.model).parent / "fake-compiled"
+        is_first = not mark.exists()
+        mark.touch()
+        return is_first
+
+    def _replay(self, path: Path, status: int) -> int:
+        self._play(log.read(path))
         if self._tree is not None:
             self._tree.end()
         return status

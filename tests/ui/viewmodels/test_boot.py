@@ -126,6 +126,17 @@ def test_the_phase_says_its_own_share_where_the_engine_does() -> None:
     assert timeline.now == "Loading weights, 42 %"
 
 
+def test_the_services_sentence_stands_above_the_timeline() -> None:
+    """It says how long the rest takes, and whether that is usual."""
+    note = "about 25 s left: loading weights, 9.00 GiB of 18.00 GiB (50 %)"
+    engine = msgspec.structs.replace(booting(4, elapsed_s=30.0), phase_share=0.5, note=note)
+
+    timeline = boot_view(Known(engine=engine), 0.0).timeline
+
+    assert timeline is not None
+    assert timeline.now == f"A{note[1:]}"
+
+
 def test_the_heading_says_which_way_it_goes() -> None:
     """Stopping is no getting ready."""
     stopping = EngineSnapshot(state=EngineState.STOPPING)
