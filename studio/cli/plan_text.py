@@ -57,6 +57,8 @@ def verdict_sentence(plan: Plan) -> str:
             return words.fits_by_spilling(name, over, _pool(plan))
         case PlanVerdict.FITS:
             return words.fits(name, _pool(plan))
+        case PlanVerdict.FITS_IF | PlanVerdict.UNKNOWN if plan.may_start:
+            return words.may_start(name, [one.title for one in plan.reductions if one.is_enough])
         case PlanVerdict.FITS_IF:
             enough = [one.title for one in plan.reductions]
             return words.fits_if(name, enough) if enough else words.fits_not(name, reason)
@@ -276,7 +278,12 @@ def _reductions(plan: Plan, width: int) -> str:
     if not plan.reductions:
         return ""
     is_enough = plan.reductions[-1].is_enough
-    lines = [words.HEADING_REDUCTIONS_ENOUGH if is_enough else words.HEADING_REDUCTIONS_NOT]
+    headings = {
+        True: words.HEADING_REDUCTIONS_ENOUGH,
+        False: words.HEADING_REDUCTIONS_NOT,
+        None: words.HEADING_REDUCTIONS_OPEN,
+    }
+    lines = [headings[is_enough]]
     for number, one in enumerate(plan.reductions, 1):
         text = f"{one.title} (--set {one.knob}={one.value}). {one.costs}"
         lines += _hanging(f"  {number}. ", text, width)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from studio.app.plan_refusals import refusal
-from studio.cli.plan_text import verdict_sentence
+from studio.cli.plan_text import plan_text, verdict_sentence
 from studio.domain.plans import LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import GIB, MIB
-from tests.app.test_plans import QWEN, plan
+from studio.host import hosts
+from tests.app.test_plans import QWEN, plan, planner
 
 SPILL_MIB = (227, 238)
 """238 to 250 MB: what Windows moved out of a 4090 at a share of 0.93."""
@@ -139,6 +140,83 @@ async def test_a_context_that_is_offered_starts(
     assert (found.resident_requests or 0) >= 1
 
 
+async def test_a_context_within_the_error_bar_is_not_called_fit(tmp_path: Path) -> None:
+    """0.98 resident requests are no request: the engine's rule refuses what the forecast says."""
+    asked = await plan(
+        tmp_path, preset="27b-mtp", host="rtx3090-linux", overrides={"max_model_len": "90000"}
+    )
+
+    assert (asked.resident_requests or 1) < 1
+    assert asked.verdict is PlanVerdict.FITS_IF
+    assert asked.may_start
+    assert "224 blocks" in asked.reasons[0]
+    assert asked.reasons[0] not in asked.warnings
+    assert verdict_sentence(asked).startswith("`27b-mtp` may not start")
+    taken = {one.knob: one.value for one in asked.reductions}
+    assert [one.is_enough for one in asked.reductions] == [True]
+    found = await plan(tmp_path, preset="27b-mtp", host="rtx3090-linux", overrides=taken)
+    assert (found.verdict, found.may_start) == (PlanVerdict.FITS, False)
+    assert (found.resident_requests or 0) >= 1
+
+
+@pytest.mark.parametrize("context", range(86_000, 96_000, 500))
+async def test_what_fits_holds_a_whole_request(tmp_path: Path, context: int) -> None:
+    """Across the error bar: `fits` and fewer than one resident request never go together."""
+    found = await plan(
+        tmp_path,
+        preset="27b-mtp",
+        host="rtx3090-linux",
+        overrides={"max_model_len": str(context)},
+    )
+
+    is_whole = (found.blocks or 0) > (found.blocks_per_request or 0)  # one is held back
+    assert (found.verdict is PlanVerdict.FITS) is is_whole
+
+
+async def test_a_start_that_may_succeed_is_not_refused(tmp_path: Path) -> None:
+    """Within the error bar the engine decides: a person who wants to try may."""
+    plans = planner(tmp_path)
+    preset = plans._presets.get("27b-mtp")
+    recipe = plans._catalog.recipe(preset.runtime)
+    machine = hosts.of_catalogue("rtx3090-linux", plans._paths).host
+
+    found = await plans.require(
+        preset,
+        recipe,
+        machine,
+        overrides={"max_model_len": "90000"},
+        gpus=None,
+        allow_spill=False,
+    )
+
+    assert found.may_start
+
+
+async def test_steps_beside_unknown_weights_promise_nothing(tmp_path: Path, shape: Path) -> None:
+    """A shorter context mends the pool; whether the weights go onto the card nobody knows."""
+    pinned = {"kv_cache_memory_bytes": "2GiB"}
+    asked = {"model": str(shape), "engine": "vllm-0.31.0", "host": "rtx3090-linux"}
+    found = await plan(tmp_path, **asked, overrides=pinned)
+
+    assert found.verdict is PlanVerdict.DOES_NOT_FIT
+    assert [(one.knob, one.is_enough) for one in found.reductions] == [("max_model_len", None)]
+    assert "whether they are enough is not known" in plan_text(found)
+    taken = {one.knob: one.value for one in found.reductions}
+    open_ = await plan(tmp_path, **asked, overrides={**pinned, **taken})
+    assert open_.verdict is PlanVerdict.UNKNOWN
+
+
+async def test_a_folder_under_wsl2_counts_what_wsl2_takes(tmp_path: Path, shape: Path) -> None:
+    """The same card leaves less there: a folder's forecast has to know, as a preset's does."""
+    folder = with_weights(shape)
+
+    async def outside(host: str) -> int:
+        found = await plan(tmp_path, model=str(folder), engine="vllm-0.31.0", host=host)
+        return next(item.bytes or 0 for item in found.ledger if item.name == "non-torch")
+
+    assert await outside("rtx4090-wsl2") > await outside("rtx4090-linux")
+
+
 async def test_weights_that_are_not_here_leave_the_verdict_open(
     tmp_path: Path, shape: Path
 ) -> None:
@@ -226,7 +304,7 @@ async def test_cards_that_are_not_there_have_no_ledger(tmp_path: Path) -> None:
     assert found.verdict is PlanVerdict.DOES_NOT_FIT
     assert [item for item in found.ledger if item.place is LedgerPlace.CARD] == []
     assert len(found.reasons) == 1
-    assert "card(s)" in found.reasons[0]
+    assert "none is here" in found.reasons[0]
 
 
 @pytest.mark.parametrize(
