@@ -85,6 +85,24 @@ def test_a_preset_says_where_its_values_come_from() -> None:
     assert "then prepared: base, overlay" in text
 
 
+def test_a_refusal_is_said_once() -> None:
+    """Its sentence stood in the verdict and, with the way out, once more below."""
+    refused = msgspec.structs.replace(
+        detail("v100-v41-16k", "v100-32x4-linux"),
+        usable=False,
+        resolved=fit_on("v100-v41-16k", "v100-16x4-linux").resolved,
+    )
+    assert refused.resolved is not None
+    (refusal,) = refused.resolved.refusals
+    only = msgspec.structs.replace(refused, reasons=(refusal.sentence,))
+    more = msgspec.structs.replace(refused, reasons=("No card.", refusal.sentence))
+
+    for one, verdict in ((only, "for the reason below"), (more, "does not fit. No card.")):
+        text = " ".join(preset_text.detail_text(one, 200).split())
+        assert text.count(refusal.sentence) == 1
+        assert verdict in text
+
+
 def test_a_preset_without_anything_to_tell_is_short() -> None:
     """No empty headings."""
     bare = PresetDetail(preset=preset(), path="/p", host="h", usable=False, reasons=("No.",))
