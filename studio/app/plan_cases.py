@@ -179,7 +179,26 @@ def _geometry(spec: ModelSpec, paths: Paths) -> tuple[ModelGeometry | None, tupl
     if spec.geometry is None:
         return found, ()
     differs = _difference(found, spec.geometry)
+    sizes = _sizes(found.weight_bytes, spec.geometry.weight_bytes)
+    found = msgspec.structs.replace(found, weight_bytes=sizes)
     return found, ((differs,) if differs else ())
+
+
+def _sizes(found: Mapping[str, int], shipped: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of a model's parts: as its files have them, where their headers say so.
+
+    Headers know nothing of parts that an engine keeps off the card (tables, experts): those that
+    the preset ships are taken out of the body. Files without headers leave all of it to the preset.
+    """
+    if not found:
+        return dict(shipped)
+    sizes = dict(found)
+    for part, size in shipped.items():
+        if part in weights.PARTS or part in sizes:
+            continue
+        taken = min(size, sizes.get("body", 0))
+        sizes |= {part: taken, "body": sizes.get("body", 0) - taken}
+    return sizes
 
 
 def _difference(found: ModelGeometry, shipped: ModelGeometry) -> str | None:
