@@ -228,7 +228,7 @@ def _demands(
     memory = None if target is None else target.weight_bytes.get("embedding")
     return Demands(
         memory_bytes=preset.needs.memory_bytes if recipe.needs.gpu else None,
-        memory_source=preset.needs.memory_note or "the preset",
+        memory_source=preset.needs.memory_note or "what the preset asks for",
         disk_bytes=disk,
         embedding_bytes=memory,
     )

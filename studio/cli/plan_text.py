@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from studio.cli import plan_words as words
-from studio.cli.render import READABLE_WIDTH, cells_of, cut, labelled, table
+from studio.cli.render import READABLE_WIDTH, cells_of, labelled, table
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import bytes_text, duration_text, tokens_text
 
@@ -214,11 +214,11 @@ def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:
         for column in figures:
             cells[column] = " " * (sizes[column] - cells_of(cells[column])) + cells[column]
         first, *rest = textwrap.wrap(
-            cells[3], room, break_on_hyphens=False, max_lines=2, placeholder=" …"
+            cells[3], room, break_long_words=False, break_on_hyphens=False
         ) or [""]
         shown.append([*cells[:3], first])
         shown += [["", "", "", line] for line in rest]
-    return "\n".join(cut(line, width) for line in table(shown).splitlines())
+    return table(shown)
 
 
 def bar(
@@ -304,8 +304,14 @@ def _headroom(plan: Plan, width: int) -> str:
         left = bytes_text(plan.headroom_bytes)
         rows.append((plan.headroom_bytes, left, words.HEADROOM_HERE, plan.preset or ""))
     rows.sort(key=lambda row: -row[0])
-    shown = table([row[1:] for row in rows], width - 2).splitlines()
-    return "\n".join([words.HEADING_HEADROOM, *(f"  {line}" for line in shown)])
+    sizes = [max(cells_of(row[column]) for row in rows) for column in (1, 2)]
+    room = max(_LEAST_SOURCE, width - 2 - sum(sizes) - 2 * _GAP_CELLS)
+    shown = []
+    for _, size, became, case in rows:
+        first, *rest = textwrap.wrap(case, room, break_long_words=False) or [""]
+        shown += [(size, became, first), *(("", "", line) for line in rest)]
+    lines = table(shown).splitlines()
+    return "\n".join([words.HEADING_HEADROOM, *(f"  {line}" for line in lines)])
 
 
 def _section(title: str, lines: Iterable[str], width: int) -> str:

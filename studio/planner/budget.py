@@ -292,13 +292,15 @@ def _left(
     items = _as_seen(made.items, seen)
     rest = _rest(items, settings, card, around)
     left = made.kv_bytes or (made.kv_bytes if rest is None else rest)
-    error = _root(items)
+    error = _root(items) if made.kv_error_bytes is None else made.kv_error_bytes
     if left is None:
         return None
     if seen is None or seen.boot.kv_bytes is None or _pinned(seen.boot.settings) is not None:
         # A pinned boot says nothing of the rest, but its weights are weights.
         is_better = rest is not None and not made.in_memory
-        return (rest if is_better and rest is not None else left), error, made.kv_source
+        if is_better and rest is not None:
+            return rest, _root(items), made.kv_source
+        return left, error, made.kv_source
     then = _memory(models, seen.boot.settings, card, around)
     was = then.kv_bytes or _rest(_as_seen(then.items, seen), seen.boot.settings, card, around)
     if was is None:

@@ -126,7 +126,8 @@ def rank_faults(
     if is_whole and kv_heads % ranks == 0:
         return (), ()
     if is_whole and not is_asked_for:
-        return (), (f"Its {kv_heads} KV heads are copied to make {ranks}: one for each card.",)
+        heads = "KV head is" if kv_heads == 1 else f"{kv_heads} KV heads are"
+        return (), (f"Its {heads} copied to make {ranks}: one for each card.",)
     sentence = (
         f"It cannot be split over {ranks} cards: its {kv_heads} KV heads go over {listed} "
         f"card{'' if listed == '1' else 's'}."

@@ -125,10 +125,10 @@ def _seated(blocks: int, needed: int, wanted: Demand) -> tuple[int, tuple[str, .
     """
     if wanted.hot_tokens is None or wanted.seats is None or blocks <= wanted.seats * needed:
         return blocks, ()
+    seats = "one request" if wanted.seats == 1 else f"{wanted.seats} requests"
     note = (
         f"The cards have room for {blocks:,} blocks; the history in the machine's memory has room "
-        f"for {wanted.seats} requests of full length, one for each seat, which hold "
-        f"{wanted.seats * needed:,}."
+        f"for {seats} of full length, one for each seat: {wanted.seats * needed:,} blocks."
     )
     return wanted.seats * needed, (note,)
 

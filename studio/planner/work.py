@@ -54,7 +54,7 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
     settings, budget = attempt.settings, attempt.budget
     is_cpu = subject.engine.device is Device.CPU
     made, faults = _pool(subject, settings, budget)
-    split, notes = _split(subject, settings)
+    split, notes = _split(subject, settings, attempt.cards)
     items = _items(budget, made, in_memory=is_cpu)
     on_host = items if is_cpu else budget.in_memory
     host = needs.of(subject.demands, settings, subject.ground.host, in_memory=on_host)
@@ -81,12 +81,18 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
             *_too_long(subject, settings),
             *faults,
             *lacks,
-            *host.shortfalls,
+            *(one for one in host.shortfalls if not _is_said(one, attempt)),
         ),
         unknown=tuple(_unknown(subject, attempt)),
         warnings=(*attempt.warnings, *notes, *host.warnings),
         assumptions=tuple(_assumptions(subject, budget, made)),
     )
+
+
+def _is_said(one: Shortfall, attempt: Attempt) -> bool:
+    """Tell whether a preset's own needs say the same already, and what the memory is for."""
+    head = one.sentence.partition(";")[0]
+    return any(other.sentence.startswith(head) for other in attempt.shortfalls)
 
 
 def whole(settings: Mapping[str, object], name: str) -> int | None:
@@ -96,13 +102,14 @@ def whole(settings: Mapping[str, object], name: str) -> int | None:
 
 
 def _split(
-    subject: Subject, settings: Mapping[str, object]
+    subject: Subject, settings: Mapping[str, object], cards: tuple[Gpu, ...]
 ) -> tuple[tuple[Shortfall, ...], tuple[str, ...]]:
     ranks = whole(settings, "tensor_parallel_size") or 1
     if subject.target is None:
         return (), ()
     is_asked_for = "tensor_parallel_size" in subject.asked_for
-    return card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+    faults, notes = card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+    return faults, (notes if cards else ())
 
 
 def _too_long(subject: Subject, settings: Mapping[str, object]) -> Iterator[Shortfall]:
@@ -129,8 +136,9 @@ def _cards(
         return [], None, []
     used = _used(items)
     lacks: list[Shortfall] = []
-    for card in attempt.cards:
-        lacks += card_ledger.shortfalls(ground, card, attempt.settings, used, error)
+    for alike in card_ledger.alike(ground, attempt.cards):
+        found = card_ledger.shortfalls(ground, alike[0], attempt.settings, used, error)
+        lacks += (card_ledger.of_all(one, alike) for one in found)
     is_whole = all(item.bytes is not None for item in items)
     known = used if is_whole else None
     ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, known)

@@ -335,3 +335,54 @@ async def test_an_allowed_spill_is_said_and_ends_at_the_whole_card(
         assert "in all" in found.reasons[0]
         assert refusal(found).code == "plan-does-not-fit"
         assert "--allow-spill" not in (refusal(found).hint or "")
+
+
+async def test_the_larger_v100_holds_what_was_published(tmp_path: Path) -> None:
+    """5.85 contexts of 262,144 tokens at 0.86; without the item it would promise 7.1."""
+    share = {"gpu_memory_utilization": "0.86"}
+    found = await plan(tmp_path, preset="v100-27b", host="v100-32x4-linux", overrides=share)
+    small = await plan(tmp_path, preset="v100-27b", host="v100-16x4-linux")
+
+    assert found.resident_requests == pytest.approx(5.85, abs=0.01)
+    assert (found.pool_tokens_error or 0) / (found.pool_tokens or 1) > 0.05
+    assert small.pool_tokens == pytest.approx(425_473, rel=0.01)
+
+
+async def test_a_pool_that_experts_make_room_for_is_as_sure_as_its_layers(tmp_path: Path) -> None:
+    """Give or take 101,286 tokens of 16,384 is no error bar: the experts take what is left."""
+    found = await plan(tmp_path, preset="v100-v41-16k", host="v100-32x4-linux")
+
+    assert 0 < (found.pool_tokens_error or 0) < (found.pool_tokens or 0) / 4
+    experts = next(item for item in found.ledger if item.name == "experts")
+    assert experts.error_bytes
+
+
+async def test_what_holds_for_four_cards_is_said_once(tmp_path: Path) -> None:
+    """Four sentences that differ in a number are read as four troubles."""
+    found = await plan(tmp_path, preset="v100-flash-next-gguf", host="v100-16x4-linux")
+
+    about_cards = [one for one in found.warnings if "GiB of card" in one]
+    assert len(about_cards) == 1
+    assert about_cards[0].endswith("The same holds for cards 1, 2 and 3.")
+
+
+async def test_too_little_memory_is_said_once_and_with_its_purpose(tmp_path: Path) -> None:
+    """The preset's own need says what the memory is for."""
+    found = await plan(tmp_path, preset="v100-flash-next", host="rtx4090-wsl2")
+
+    about_memory = [one for one in found.reasons if "of memory" in one]
+    assert len(about_memory) == 1
+    assert "for the KV history" in about_memory[0]
+    assert not any("KV heads" in one for one in found.warnings)  # no card to copy them to
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+async def test_no_source_is_cut(tmp_path: Path, width: int) -> None:
+    """In a pipe there is no other place to read on."""
+    found = await plan(tmp_path, preset="27b-dflash2", host="rtx4090-wsl2")
+
+    text = plan_text(found, width)
+
+    assert "…" not in text
+    words = "".join(text.split())
+    assert all("".join(item.source.split())[-12:] in words for item in found.ledger)
