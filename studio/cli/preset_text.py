@@ -17,7 +17,6 @@ _SEPARATOR = " · "
 _LEAST_WIDTH = 20
 _LEAST_COLUMN = 40
 """Beside a long name too little is left of a narrow terminal: then it stands above."""
-_SHOWN_LENGTH = 60
 
 
 def list_text(presets: Sequence[PresetInfo], width: int = READABLE_WIDTH) -> str:
@@ -289,8 +288,7 @@ def _change(one: ValueChange, is_three_way: bool, theirs: str, width: int) -> li
 def _plain(value: object) -> str:
     if value is None:
         return preset_words.NOTHING
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _section(heading: str, lines: Iterable[str], width: int) -> str:

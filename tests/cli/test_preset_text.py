@@ -125,7 +125,7 @@ def test_conflicts_stand_first() -> None:
 
     assert text.index("to different values") < text.index("changed by you")
     assert "was 1 · yours 2 · now 1" in text
-    assert f"    was {'x' * 60}…\n    yours [1]\n    now –" in text
+    assert f"    was {'x' * 72}\n    {'x' * 27}\n    yours [1]\n    now –" in text
     assert "Note." in text
 
 
