@@ -178,7 +178,7 @@ def _cards_part(
     parts = []
     for gpu in dict.fromkeys(item.gpu for item in items):
         mine = [item for item in items if item.gpu == gpu]
-        title = f"{words.LEDGER_CARD} {gpu}" if gpu is not None else words.LEDGER_CARD
+        title = words.LEDGER_ONE.format(index=gpu) if gpu is not None else words.LEDGER_CARD
         if gpu is None and len(plan.gpus) > 1:
             title = words.LEDGER_CARDS.format(count=len(plan.gpus))
         drawing = bar(mine, marks, width, unicode=unicode, colour=colour)

@@ -17,6 +17,7 @@ HELP_REPLACE = "Overwrite a preset of your own with that name."
 
 UNNAMED = "The model"
 LEDGER_CARD = "On the card"
+LEDGER_ONE = "On card {index}"
 LEDGER_CARDS = "On each of {count} cards"
 PLACES: dict[LedgerPlace, str] = {
     LedgerPlace.MEMORY: "In memory",
