@@ -48,15 +48,16 @@ class Cache:
         """One layer's share of a block."""
         return self.used_bytes if self.padded_bytes is None else self.padded_bytes
 
-    def blocks(self, tokens: int, in_flight: int) -> int:
-        """Return the most blocks that a request of `tokens` holds.
+    def blocks(self, tokens: int, in_flight: int, context_shards: int = 1) -> int:
+        """Return the most blocks that a request of `tokens` holds on one card.
 
         Source: vLLM, max_memory_usage_bytes of each spec; 1 more for a window that starts
         inside a block.
         """
         match self.kind:
             case LayerKind.FULL | LayerKind.MLA:
-                return -(-tokens // self.block_size)
+                held = -(-tokens // context_shards)
+                return -(-held // self.block_size)
             case LayerKind.SLIDING:
                 held = min((self.window or 1) - 1 + in_flight, tokens)
                 return -(-held // self.block_size) + 1

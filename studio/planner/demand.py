@@ -20,7 +20,6 @@ _ASYNC_METHODS = frozenset(
 """Speculation that keeps asynchronous scheduling. Source: vLLM 0.26 to 0.32, `config/vllm.py`."""
 _DRAFT_MODEL = "draft_model"
 _NOT_MODELLED = {
-    "decode_context_parallel_size": "A request's tokens shared between cards are not modelled",
     "kv_cache_dtype_skip_layers": "Layers with a KV cache type of their own are not modelled",
     "disable_sliding_window": "Windows that are switched off are not modelled",
     "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
@@ -50,6 +49,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     spec_method: str | None = None
     shards: int = 1
     """Cards that share each layer (tensor parallel)."""
+    context_shards: int = 1
+    """Cards among which the tokens of a request are dealt out (decode context parallel)."""
     stages: int = 1
     """Cards that share the layers (pipeline parallel)."""
     blocks_override: int | None = None
@@ -105,6 +106,7 @@ def demand(
         draft_modules=_draft_modules(target, method, draft_tokens),
         spec_method=method,
         shards=shards,
+        context_shards=_context_shards(reader, target, engine, method, shards=shards),
         stages=stages,
         blocks_override=reader.count("num_gpu_blocks_override"),
         is_hybrid_manager=not reader.flag("disable_hybrid_kv_cache_manager"),
@@ -227,6 +229,46 @@ def _speculation(
         tokens = max(1, sum(layers.count for layers in target.mtp_layers)) if name == "mtp" else 1
         reader.doubts.append(f"The number of draft tokens is not given; {tokens} is taken.")
     return name, tokens
+
+
+def _context_shards(
+    reader: _Reader, target: ModelGeometry, engine: Engine, method: str | None, *, shards: int
+) -> int:
+    """Return among how many cards a request's tokens are dealt out.
+
+    Source: vLLM 0.26 to 0.32, `config/model.py`, verify_with_parallel_config; `config/parallel.py`;
+    SlidingWindowSpec, which takes no part in it before 0.31 and stays whole from there on.
+    Raises: BadInput, where the engine refuses.
+    """
+    number = reader.count("decode_context_parallel_size") or 1
+    if number == 1:
+        return 1
+    kinds = {layers.kind for layers in target.layers}
+    heads = max((one.kv_heads or 0 for one in target.layers), default=0)
+    is_latent = LayerKind.MLA in kinds
+    queries = target.query_heads or 0
+    if (reader.count("prefill_context_parallel_size") or 1) > 1:
+        reader.doubts.append("Prefill and decode that share contexts at once are not modelled.")
+    elif shards % number:
+        raise _not_shared(number, f"{shards} cards cannot be dealt out evenly to them")
+    elif not is_latent and heads and shards // heads < number:
+        raise _not_shared(number, f"{shards} cards and {heads} KV heads leave fewer copies of each")
+    elif not is_latent and heads and queries // heads % number:
+        raise _not_shared(number, f"{queries // heads} query heads to a KV head do not divide")
+    has_windows = bool(kinds & {LayerKind.SLIDING, LayerKind.CHUNKED})
+    if has_windows and engine.version < (0, 31):
+        raise _not_shared(number, "this engine cannot share the contexts of sliding layers")
+    if has_windows or method not in (None, "ngram"):
+        reader.doubts.append("Windows and drafts beside shared contexts were not tried.")
+    return number
+
+
+def _not_shared(number: int, why: str) -> BadInput:
+    return BadInput(
+        "setting-invalid",
+        f"`decode_context_parallel_size` {number} is refused by the engine: {why}.",
+        hint="Leave it out, or take more cards with `tensor_parallel_size`.",
+    )
 
 
 def _hot_tokens(reader: _Reader) -> int | None:

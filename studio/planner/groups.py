@@ -35,9 +35,9 @@ class Group:
         """Bytes of one block of all its layers."""
         return sum(cache.layers * cache.page_bytes for cache in self.caches)
 
-    def blocks(self, tokens: int, in_flight: int) -> int:
-        """Return the most blocks that a request of `tokens` holds."""
-        return max(cache.blocks(tokens, in_flight) for cache in self.caches)
+    def blocks(self, tokens: int, in_flight: int, context_shards: int = 1) -> int:
+        """Return the most blocks that a request of `tokens` holds on one card."""
+        return max(cache.blocks(tokens, in_flight, context_shards) for cache in self.caches)
 
 
 def groups(

@@ -107,7 +107,9 @@ def _split(
     ranks = whole(settings, "tensor_parallel_size") or 1
     if subject.target is None:
         return (), ()
-    is_asked_for = "tensor_parallel_size" in subject.asked_for
+    # Copies of KV heads are what a context is shared among.
+    is_shared = (whole(settings, "decode_context_parallel_size") or 1) > 1
+    is_asked_for = "tensor_parallel_size" in subject.asked_for and not is_shared
     faults, notes = card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
     return faults, (notes if cards else ())
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.domain.errors import BadInput
+from studio.domain.geometry import LayerKind, LayerSet
 from studio.planner.engine import engine
 from studio.planner.geometry import geometry
 from studio.planner.pool import pool
@@ -279,3 +280,34 @@ def test_a_history_in_the_machines_memory_leaves_the_card_its_hot_pages() -> Non
     assert on_host.resident_requests == 2.0
     assert on_host.tokens == 2 * 262_144
     assert not on_host.is_exact
+
+
+LATENT = LayerSet(kind=LayerKind.MLA, count=61, kv_heads=1, latent_size=576)
+
+
+@pytest.mark.parametrize("version", ["0.26.0", "0.30.0", "0.32.0"])
+def test_a_context_dealt_out_among_cards_takes_its_share_of_blocks(version: str) -> None:
+    """Latent vectors are copied to every card, unless the tokens are dealt out among them."""
+    settings: dict[str, object] = {"max_model_len": 65_536, "tensor_parallel_size": 8}
+    by = engine(f"vllm-{version}")
+
+    copied = pool(shape(LATENT), None, settings, by, 1 << 33)
+    dealt = pool(shape(LATENT), None, {**settings, "decode_context_parallel_size": 8}, by, 1 << 33)
+
+    assert dealt.is_exact
+    assert dealt.blocks == copied.blocks
+    assert dealt.blocks_per_request == copied.blocks_per_request // 8
+    assert dealt.tokens == pytest.approx(copied.tokens * 8, abs=8)
+
+
+def test_the_fullest_stage_of_a_pipeline_decides() -> None:
+    """61 layers over two stages are 31 and 30, not twice thirty and a half."""
+    by = engine("vllm-0.31.0")
+
+    one = pool(shape(LATENT), None, {"max_model_len": 4_096}, by, 1 << 33)
+    two = pool(
+        shape(LATENT), None, {"max_model_len": 4_096, "pipeline_parallel_size": 2}, by, 1 << 33
+    )
+
+    assert two.is_exact
+    assert two.bytes_per_block * 61 == one.bytes_per_block * 31
