@@ -41,6 +41,7 @@ KINDS = {
     "sliding": "sliding",
     "chunked": "chunked",
     "mla": "latent attention",
+    "cross": "cross-attention",
     "linear": "recurrent",
 }
 LABEL_MODEL = "Model"

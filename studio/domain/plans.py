@@ -50,7 +50,7 @@ class PoolPart(msgspec.Struct, frozen=True, kw_only=True):
     """Layers of one kind in the pool: one KV-cache group of the engine, or several alike."""
 
     kind: str
-    """`full`, `sliding`, `chunked`, `mla` or `linear`."""
+    """`full`, `sliding`, `chunked`, `mla`, `cross` or `linear`."""
     groups: int
     layers: int
     """In all groups together."""

@@ -41,6 +41,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     conv_dtype: str = "auto"
     state_dtype: str = "auto"
     mamba_mode: str = "none"
+    budget_tokens: int = 0
+    """Tokens of one step (`max_num_batched_tokens`)."""
     in_flight_tokens: int = 0
     """Tokens that may be scheduled and not yet settled; sliding layers keep room for them."""
     draft_tokens: int = 0
@@ -85,7 +87,8 @@ def demand(
     kv_dtype = _kv_dtype(reader.text("kv_cache_dtype"), target)
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
-    in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
+    budget = _budget(reader, engine, shards * stages)
+    in_flight = _in_flight(reader, engine, method, budget=budget, stages=stages)
     if length is None and target.context_tokens is None:
         reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
     _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
@@ -101,6 +104,7 @@ def demand(
         conv_dtype=reader.text("mamba_cache_dtype") or "auto",
         state_dtype=_state_dtype(reader, target, engine, is_hybrid=is_hybrid),
         mamba_mode=_mamba_mode(reader, target, engine, is_caching=is_caching),
+        budget_tokens=budget,
         in_flight_tokens=in_flight,
         draft_tokens=draft_tokens,
         draft_modules=_draft_modules(target, method, draft_tokens),
@@ -122,7 +126,9 @@ def _say_guesses(reader: "_Reader", layers: Iterable[LayerSet]) -> None:
     for name, what in _NOT_MODELLED.items():
         if (reader.text(name) or "0").lower() not in _UNSET:
             reader.doubts.append(f"{what} (`{name}`).")
-    if reader.budget is not None and any(item.window for item in layers):
+    if reader.budget is not None and any(
+        item.window or item.kind is LayerKind.CROSS for item in layers
+    ):
         reader.assumptions.append(
             f"The batch budget, which windows keep room for, is the engine's default: "
             f"{reader.budget:,} tokens."
@@ -358,16 +364,12 @@ def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_ca
 
 
 def _in_flight(
-    reader: _Reader, engine: Engine, method: str | None, *, shards: int, stages: int
+    reader: _Reader, engine: Engine, method: str | None, *, budget: int, stages: int
 ) -> int:
     """Return the most tokens that are scheduled and not settled: a batch for each step on its way.
 
     Source: vLLM, `config/vllm.py`, max_in_flight_tokens and max_concurrent_batches.
     """
-    budget = reader.count("max_num_batched_tokens")
-    if budget is None:
-        budget = _default_budget(engine, shards * stages)
-        reader.budget = budget
     is_async = reader.flag("async_scheduling")
     if engine.device is Device.CPU:
         is_async = False
@@ -375,6 +377,14 @@ def _in_flight(
         is_async = method is None or method in _ASYNC_METHODS
         is_async |= method == _DRAFT_MODEL and Rule.DRAFTS_ASYNC in engine.rules
     return budget * (stages + (1 if is_async else 0))
+
+
+def _budget(reader: _Reader, engine: Engine, cards: int) -> int:
+    asked = reader.count("max_num_batched_tokens")
+    if asked is not None:
+        return asked
+    reader.budget = _default_budget(engine, cards)
+    return reader.budget
 
 
 def _default_budget(engine: Engine, cards: int) -> int:

@@ -79,7 +79,7 @@ def _is_uniform(caches: Sequence[Cache]) -> bool:
     match first.kind:
         case LayerKind.FULL | LayerKind.MLA:
             return all(cache.kind in (LayerKind.FULL, LayerKind.MLA) for cache in caches)
-        case LayerKind.SLIDING | LayerKind.CHUNKED:
+        case LayerKind.SLIDING | LayerKind.CHUNKED | LayerKind.CROSS:
             return all(
                 cache.kind is first.kind and cache.window == first.window for cache in caches
             )
