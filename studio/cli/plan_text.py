@@ -296,18 +296,15 @@ def _reductions(plan: Plan, width: int) -> str:
 def _headroom(plan: Plan, width: int) -> str:
     if not plan.headroom:
         return ""
-    rows = [
-        (rung.bytes, bytes_text(rung.bytes), words.OUTCOMES[rung.outcome.value], rung.case)
-        for rung in plan.headroom
-    ]
+    rungs = [(rung.bytes, words.OUTCOMES[rung.outcome.value], rung.case) for rung in plan.headroom]
     if plan.headroom_bytes is not None:
-        left = bytes_text(plan.headroom_bytes)
-        rows.append((plan.headroom_bytes, left, words.HEADROOM_HERE, plan.preset or ""))
-    rows.sort(key=lambda row: -row[0])
-    sizes = [max(cells_of(row[column]) for row in rows) for column in (1, 2)]
+        rungs.append((plan.headroom_bytes, words.HEADROOM_HERE, plan.preset or ""))
+    rungs.sort(key=lambda rung: -rung[0])
+    rows = [(bytes_text(size), became, case) for size, became, case in rungs]
+    sizes = [max(cells_of(row[column]) for row in rows) for column in (0, 1)]
     room = max(_LEAST_SOURCE, width - 2 - sum(sizes) - 2 * _GAP_CELLS)
-    shown = []
-    for _, size, became, case in rows:
+    shown: list[tuple[str, str, str]] = []
+    for size, became, case in rows:
         first, *rest = textwrap.wrap(case, room, break_long_words=False) or [""]
         shown += [(size, became, first), *(("", "", line) for line in rest)]
     lines = table(shown).splitlines()

@@ -83,7 +83,9 @@ def demand(
     length = reader.length("max_model_len")
     is_caching = reader.flag("enable_prefix_caching")
     if is_caching is None:
-        is_caching = not is_hybrid or Rule.CACHES_HYBRID in engine.rules
+        # A model of states alone caches no prefixes unless asked to.
+        is_attending = any(layers.kind is not LayerKind.LINEAR for layers in target.layers)
+        is_caching = not is_hybrid or (is_attending and Rule.CACHES_HYBRID in engine.rules)
     kv_dtype = _kv_dtype(reader.text("kv_cache_dtype"), target)
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
