@@ -17,6 +17,7 @@ from studio.domain.plans import PlannedCard
 from studio.host.paths import Paths
 from studio.models import inspect, library
 from studio.planner import arguments, budget, cards, geometry, weights
+from studio.planner import config as config_rules
 from studio.planner.arguments import Arguments
 from studio.planner.budget import Surroundings
 from studio.planner.card_ledger import Ground, line_of
@@ -250,13 +251,15 @@ class Folder:
     """Weight files that its index names and that are not there."""
 
 
-def read_folder(model: Path) -> Folder:
+def read_folder(model: Path, overrides: object = None) -> Folder:
     """Return what a model's folder says of itself; its weights are optional.
 
+    `overrides` is the engine's `hf_overrides`: values to be taken instead of the file's.
     Raises: NotFound (`model-missing`, `config-missing`), BadInput (`config-invalid`,
-    `config-without-layers`), Damaged (`weights-damaged`), HostLacks (`not-readable`).
+    `config-without-layers`, `knob-value`), Damaged (`weights-damaged`), HostLacks (`not-readable`).
     """
-    path, config = inspect.config_of(model)
+    path, stored = inspect.config_of(model)
+    config = config_rules.overridden(stored, overrides)
     shape = geometry.geometry(config, source=str(path / inspect.CONFIG))
     headers = inspect.headers_of(path)
     missing = inspect.missing_files(path)
@@ -285,9 +288,9 @@ def of_folder(
     `recipe` is the runtime of that name, None for a stock engine.
     Raises: what `read_folder` raises, BadInput (`engine-unknown`, `knob-unknown`, `knob-value`).
     """
-    target = read_folder(model)
-    draft = read_folder(drafter) if drafter is not None else None
     settings = arguments.read(overrides, known)
+    target = read_folder(model, settings.get("hf_overrides"))
+    draft = read_folder(drafter) if drafter is not None else None
     used = _chosen(engine_name, recipe, ground.host, settings, gpus).cards
     subject = Subject(
         engine=_engine(engine_name, recipe, used, ground.host),

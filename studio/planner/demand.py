@@ -351,6 +351,9 @@ def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_ca
     if not is_caching:
         return "none"
     asked = reader.text("mamba_cache_mode") or "none"
+    modes = ("none", "align", *(("all",) if Rule.MAMBA_ALL in engine.rules else ()))
+    if asked not in modes:
+        raise _wrong("mamba_cache_mode", asked, " or ".join(f"`{one}`" for one in modes))
     # Only Mamba 2 layers can keep a state for each block; they are those with whole groups.
     can_all = Rule.MAMBA_ALL in engine.rules and any(
         layers.conv_groups is not None for layers in target.layers

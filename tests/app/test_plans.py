@@ -304,6 +304,20 @@ async def test_bad_input_is_named(tmp_path: Path, fields: dict[str, object], cod
     assert (await fails(tmp_path, **fields)).code == code
 
 
+async def test_overrides_of_the_config_are_planned_with(tmp_path: Path, model: Path) -> None:
+    """`hf_overrides` is an argument like any other; the pool of half the layers is larger."""
+    fields = {"model": str(model), "engine": "vllm-0.31.0"}
+    whole = await plan(tmp_path, **fields, overrides=PINNED)
+    half = await plan(
+        tmp_path,
+        **fields,
+        overrides={**PINNED, "hf_overrides": '{"text_config": {"num_hidden_layers": 32}}'},
+    )
+
+    assert half.pool_tokens_error == 0
+    assert (half.pool_tokens or 0) > 1.9 * (whole.pool_tokens or 0)
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
