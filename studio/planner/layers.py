@@ -27,6 +27,10 @@ Source: transformers' configuration classes, which fill it in.
 _WHOLE = ("full_attention", "attention", "global_attention", "full")
 _SLIDING = ("sliding_attention", "local_attention", "sliding")
 _CHUNKED = ("chunked_attention",)
+_SOME_WINDOWS = (
+    "The engine refuses Qwen2 models with windows in some layers only (`max_window_layers`)."
+)
+"""Source: vLLM 0.32, `models/qwen2.py`."""
 _LETTERS = {"L": LayerKind.SLIDING, "G": LayerKind.FULL}
 
 
@@ -138,7 +142,8 @@ def plain_layers(text: Config, model_type: str, architecture: str) -> Layers:
             layers.append(windowed(attention, chunk, LayerKind.CHUNKED))
         else:
             layers.append(full(_global_heads(text, attention)))
-    return tuple(layers), ()
+    is_refused = model_type.startswith("qwen2") and len(set(kinds)) > 1
+    return tuple(layers), ((_SOME_WINDOWS,) if is_refused else ())
 
 
 def _local_heads(text: Config, attention: Heads) -> Heads:

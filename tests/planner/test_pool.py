@@ -1,5 +1,6 @@
 """The pool: recorded ones to the token, vLLM as the judge, and the laws of arithmetic."""
 
+import functools
 import json
 import re
 import time
@@ -7,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.domain.errors import BadInput
 from studio.domain.geometry import LayerKind, LayerSet
+from studio.planner.config import overridden
 from studio.planner.engine import engine
 from studio.planner.geometry import geometry
 from studio.planner.pool import pool
@@ -179,6 +181,7 @@ def test_an_unknown_cache_type_is_named() -> None:
     assert "fp8" in (refused.value.hint or "")
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     small=st.integers(min_value=0, max_value=1 << 36),
     more=st.integers(min_value=0, max_value=1 << 36),
@@ -199,6 +202,7 @@ def test_more_bytes_never_hold_fewer_tokens(
     assert one.longest_context <= two.longest_context
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     drafts=st.integers(min_value=1, max_value=15),
     kv_bytes=st.integers(min_value=1 << 30, max_value=1 << 35),
@@ -226,6 +230,7 @@ def test_a_state_more_a_request_never_holds_more_tokens(
     assert many.tokens <= few.tokens
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     kv_bytes=st.integers(min_value=1, max_value=1 << 34),
     length=st.integers(min_value=1, max_value=262_144),
@@ -311,3 +316,34 @@ def test_the_fullest_stage_of_a_pipeline_decides() -> None:
 
     assert two.is_exact
     assert two.bytes_per_block * 61 == one.bytes_per_block * 31
+
+
+@functools.cache
+def odd() -> tuple[Row, ...]:
+    """Return models of every make, and what vLLM itself made of them on the meta device."""
+    text = (DATA / "odd.jsonl").read_text(encoding="utf-8")
+    return tuple(json.loads(line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, id=f"{n}-{row['name']}-{row['version']}") for n, row in enumerate(odd())],
+)
+def test_models_of_every_make_come_out_as_vllm_makes_them(row: Row) -> None:
+    """Latent, windowed, chunked, recurrent, encoding: from `config.json` to blocks and tokens.
+
+    Source: vLLM's own start, without weights and card; its tensor parallel world faked.
+    """
+    overrides = row["settings"].get("hf_overrides")
+    target = geometry(overridden(row["config"], overrides))
+    drafter = geometry(row["drafter"]) if row["drafter"] else None
+    settings = {**row["settings"], "attention_backend": row["backend"]}
+    judge = engine(f"vllm-{row['version']}")
+
+    for outcome in row["results"]:
+        found = pool(target, drafter, settings, judge, outcome["bytes"])
+        assert found.block_size == row["block_size"]
+        if "error" in outcome:
+            assert found.refusal is not None
+        else:
+            assert (found.card_blocks, found.tokens) == (outcome["blocks"], outcome["tokens"])
