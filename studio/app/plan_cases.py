@@ -4,6 +4,7 @@ A case holds all that the planner needs; reading happens here, arithmetic there.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from studio.planner.outcome import Lack, Shortfall
 from studio.planner.work import Attempt, Subject, whole
 from studio.presets import choose
 from studio.runtimes import folder as runtime_folders
+
+_WAYS = ("tensor", "pipeline", "prefill_context")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,8 +336,12 @@ def _chosen(
     """Return the cards of a stock engine; a host without any is no fault of the model's."""
     if _engine(engine_name, recipe, (), host).device is Device.CPU or not host.gpus:
         return cards.Chosen()
-    ranks = whole(settings, "tensor_parallel_size") or 1
-    return cards.choose(host, _card_needs(recipe, ranks), gpus)
+    return cards.choose(host, _card_needs(recipe, _card_count(settings)), gpus)
+
+
+def _card_count(settings: Mapping[str, object]) -> int:
+    """Return how many cards an engine takes: it is spread in each of these ways at once."""
+    return math.prod(whole(settings, f"{way}_parallel_size") or 1 for way in _WAYS)
 
 
 def _notes(folder: Folder) -> tuple[str, ...]:

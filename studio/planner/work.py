@@ -23,6 +23,8 @@ from studio.planner.needs import Demands
 from studio.planner.outcome import Lack, Outcome, Shortfall
 from studio.planner.pool import Pool, PoolGroup, pool
 
+_BLOCKS = "num_gpu_blocks_override"
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -51,9 +53,10 @@ class Attempt:
 
 def work_out(subject: Subject, attempt: Attempt) -> Outcome:
     """Return what `attempt` comes to."""
-    settings, budget = attempt.settings, attempt.budget
+    settings = attempt.settings
     is_cpu = subject.engine.device is Device.CPU
-    made, faults = _pool(subject, settings, budget)
+    made, faults = _pool(subject, settings, attempt.budget)
+    budget = _allocated(settings, attempt.budget, made)
     split, notes = _split(subject, settings, attempt.cards)
     items = _items(budget, made, in_memory=is_cpu)
     on_host = items if is_cpu else budget.in_memory
@@ -183,21 +186,39 @@ def _assumptions(subject: Subject, budget: Budget, made: Pool | None) -> Iterato
 def _pool(
     subject: Subject, settings: Mapping[str, object], budget: Budget
 ) -> tuple[Pool | None, list[Shortfall]]:
-    if subject.target is None or budget.kv_bytes is None:
+    kv_bytes = budget.kv_bytes
+    if kv_bytes is None and whole(settings, _BLOCKS):
+        kv_bytes = 1  # blocks that are counted need no bytes to be known
+    if subject.target is None or kv_bytes is None:
         return None, []
-    if budget.kv_bytes <= 0:
+    if budget.kv_bytes is not None and budget.kv_bytes <= 0:
         missing = bytes_text(-budget.kv_bytes)
         sentence = (
             f"Nothing is left for the KV cache: {missing} are missing before its first block."
         )
         return None, [_nothing_left(budget.kv_bytes, budget, sentence)]
     try:
-        made = pool(subject.target, subject.drafter, settings, subject.engine, budget.kv_bytes)
+        made = pool(subject.target, subject.drafter, settings, subject.engine, kv_bytes)
     except BadInput as error:
         return None, [Shortfall(lack=Lack.RULE, amount=1, sentence=error.message)]
     if made.refusal is None:
         return made, []
     return made, [_refused(subject, settings, budget, made)]
+
+
+def _allocated(settings: Mapping[str, object], budget: Budget, made: Pool | None) -> Budget:
+    """Return the budget of a pool whose blocks are counted: they are allocated, whatever is left.
+
+    Source: vLLM 0.26 to 0.32, `v1/core/kv_cache_utils.py`, may_override_num_blocks.
+    """
+    if made is None or not whole(settings, _BLOCKS):
+        return budget
+    return dataclasses.replace(
+        budget,
+        kv_bytes=made.card_blocks * made.bytes_per_block,
+        kv_error_bytes=0,
+        kv_source=f"`{_BLOCKS}`",
+    )
 
 
 def _nothing_left(kv_bytes: int, budget: Budget, sentence: str) -> Shortfall:
