@@ -4,6 +4,7 @@ A case holds all that the planner needs; reading happens here, arithmetic there.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from studio.domain.plans import PlannedCard
 from studio.host.paths import Paths
 from studio.models import inspect, library
 from studio.planner import arguments, budget, cards, geometry, weights
+from studio.planner import config as config_rules
 from studio.planner.arguments import Arguments
 from studio.planner.budget import Surroundings
 from studio.planner.card_ledger import Ground, line_of
@@ -27,6 +29,8 @@ from studio.planner.outcome import Lack, Shortfall
 from studio.planner.work import Attempt, Subject, whole
 from studio.presets import choose
 from studio.runtimes import folder as runtime_folders
+
+_WAYS = ("tensor", "pipeline", "prefill_context")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +183,26 @@ def _geometry(spec: ModelSpec, paths: Paths) -> tuple[ModelGeometry | None, tupl
     if spec.geometry is None:
         return found, ()
     differs = _difference(found, spec.geometry)
+    sizes = _sizes(found.weight_bytes, spec.geometry.weight_bytes)
+    found = msgspec.structs.replace(found, weight_bytes=sizes)
     return found, ((differs,) if differs else ())
+
+
+def _sizes(found: Mapping[str, int], shipped: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of a model's parts: as its files have them, where their headers say so.
+
+    Headers know nothing of parts that an engine keeps off the card (tables, experts): those that
+    the preset ships are taken out of the body. Files without headers leave all of it to the preset.
+    """
+    if not found:
+        return dict(shipped)
+    sizes = dict(found)
+    for part, size in shipped.items():
+        if part in weights.PARTS or part in sizes:
+            continue
+        taken = min(size, sizes.get("body", 0))
+        sizes |= {part: taken, "body": sizes.get("body", 0) - taken}
+    return sizes
 
 
 def _difference(found: ModelGeometry, shipped: ModelGeometry) -> str | None:
@@ -209,7 +232,7 @@ def _demands(
     memory = None if target is None else target.weight_bytes.get("embedding")
     return Demands(
         memory_bytes=preset.needs.memory_bytes if recipe.needs.gpu else None,
-        memory_source=preset.needs.memory_note or "the preset",
+        memory_source=preset.needs.memory_note or "what the preset asks for",
         disk_bytes=disk,
         embedding_bytes=memory,
     )
@@ -231,13 +254,15 @@ class Folder:
     """Weight files that its index names and that are not there."""
 
 
-def read_folder(model: Path) -> Folder:
+def read_folder(model: Path, overrides: object = None) -> Folder:
     """Return what a model's folder says of itself; its weights are optional.
 
+    `overrides` is the engine's `hf_overrides`: values to be taken instead of the file's.
     Raises: NotFound (`model-missing`, `config-missing`), BadInput (`config-invalid`,
-    `config-without-layers`), Damaged (`weights-damaged`), HostLacks (`not-readable`).
+    `config-without-layers`, `knob-value`), Damaged (`weights-damaged`), HostLacks (`not-readable`).
     """
-    path, config = inspect.config_of(model)
+    path, stored = inspect.config_of(model)
+    config = config_rules.overridden(stored, overrides)
     shape = geometry.geometry(config, source=str(path / inspect.CONFIG))
     headers = inspect.headers_of(path)
     missing = inspect.missing_files(path)
@@ -266,9 +291,9 @@ def of_folder(
     `recipe` is the runtime of that name, None for a stock engine.
     Raises: what `read_folder` raises, BadInput (`engine-unknown`, `knob-unknown`, `knob-value`).
     """
-    target = read_folder(model)
-    draft = read_folder(drafter) if drafter is not None else None
     settings = arguments.read(overrides, known)
+    target = read_folder(model, settings.get("hf_overrides"))
+    draft = read_folder(drafter) if drafter is not None else None
     used = _chosen(engine_name, recipe, ground.host, settings, gpus).cards
     subject = Subject(
         engine=_engine(engine_name, recipe, used, ground.host),
@@ -311,8 +336,12 @@ def _chosen(
     """Return the cards of a stock engine; a host without any is no fault of the model's."""
     if _engine(engine_name, recipe, (), host).device is Device.CPU or not host.gpus:
         return cards.Chosen()
-    ranks = whole(settings, "tensor_parallel_size") or 1
-    return cards.choose(host, _card_needs(recipe, ranks), gpus)
+    return cards.choose(host, _card_needs(recipe, _card_count(settings)), gpus)
+
+
+def _card_count(settings: Mapping[str, object]) -> int:
+    """Return how many cards an engine takes: it is spread in each of these ways at once."""
+    return math.prod(whole(settings, f"{way}_parallel_size") or 1 for way in _WAYS)
 
 
 def _notes(folder: Folder) -> tuple[str, ...]:

@@ -200,7 +200,10 @@ class Plans:
         if recipe is None:
             _require_engine(name)
         around = Surroundings(
-            tables=self.tables(), calibration=known, memory_bytes=ground.host.available_memory_bytes
+            tables=self.tables(),
+            calibration=known,
+            memory_bytes=ground.host.available_memory_bytes,
+            is_wsl=ground.host.is_wsl,
         )
         case = of_folder(
             Path(request.model or ""),
@@ -306,7 +309,7 @@ class Plans:
 
         found = await asyncio.to_thread(work, host)
         for _ in range(_RELEASE_LOOKS):
-            if found.verdict not in _REFUSED or not found.cards:
+            if not _is_refused(found) or not found.cards:
                 break
             # Cards give memory back late: an engine that has just ended may still be seen there.
             await asyncio.sleep(_RELEASE_LOOK_S)
@@ -314,11 +317,11 @@ class Plans:
             if not has_more_room(later, host):
                 break
             host, found = later, await asyncio.to_thread(work, later)
-        if found.verdict in _REFUSED:
+        if _is_refused(found):
             raise refusal(found)
         if allow_spill:
             logger.warning("%s is started with spilling allowed, for this run", preset.id)
-        for warning in found.warnings:
+        for warning in (*found.reasons, *found.warnings):
             logger.info("plan of %s: %s", preset.id, warning)
         return found
 
@@ -340,6 +343,11 @@ class Plans:
         found = kept[1]
         assert isinstance(found, kind)
         return found
+
+
+def _is_refused(found: Plan) -> bool:
+    """Tell whether a start is refused: only for what is certain."""
+    return found.verdict in _REFUSED and not found.may_start
 
 
 def engine_pids(leader: int | None) -> frozenset[int]:

@@ -7,6 +7,7 @@ like this machine, and nothing is ever started here.
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -43,8 +44,8 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import formats
 from studio.serving.command import Places
 
-_SOCKET_INSIDE = "/run/engine.sock"
-"""In a container, whose `/run` is its own."""
+_SOCKET_INSIDE = "/run/weir/engine.sock"
+"""In a container, which gets that folder as a file system of its own (`formats.compose`)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +260,7 @@ class Presets:
                 request.format,
                 gpus=fit.facts.gpus or (request.gpus if fit.cards_wanted else None) or (),
                 card_count=fit.cards_wanted,
-                folders=(places.runtime, str(self._paths.models), places.cache),
+                folders=self._folders(preset, places),
             ),
         )
 
@@ -288,6 +289,12 @@ class Presets:
             socket=_SOCKET_INSIDE if is_contained else str(self._paths.sockets / "engine.sock"),
             cache=str(self._paths.cache / "engine"),
         )
+
+    def _folders(self, preset: Preset, places: Places) -> tuple[str, ...]:
+        """Return what a container has to see: models of the person's own lie anywhere."""
+        own = [str(Path(one.folder)) for one in preset.models if one.folder is not None]
+        models = [] if len(own) == len(preset.models) else [str(self._paths.models)]
+        return tuple(dict.fromkeys([places.runtime, *models, *own, places.cache]))
 
     def _recipe(self, name: str) -> RuntimeRecipe | None:
         try:

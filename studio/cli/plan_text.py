@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from studio.cli import plan_words as words
-from studio.cli.render import READABLE_WIDTH, cells_of, cut, labelled, table
+from studio.cli.render import READABLE_WIDTH, cells_of, labelled, table
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import bytes_text, duration_text, tokens_text
 
@@ -57,6 +57,8 @@ def verdict_sentence(plan: Plan) -> str:
             return words.fits_by_spilling(name, over, _pool(plan))
         case PlanVerdict.FITS:
             return words.fits(name, _pool(plan))
+        case PlanVerdict.FITS_IF | PlanVerdict.UNKNOWN if plan.may_start:
+            return words.may_start(name, [one.title for one in plan.reductions if one.is_enough])
         case PlanVerdict.FITS_IF:
             enough = [one.title for one in plan.reductions]
             return words.fits_if(name, enough) if enough else words.fits_not(name, reason)
@@ -176,7 +178,7 @@ def _cards_part(
     parts = []
     for gpu in dict.fromkeys(item.gpu for item in items):
         mine = [item for item in items if item.gpu == gpu]
-        title = f"{words.LEDGER_CARD} {gpu}" if gpu is not None else words.LEDGER_CARD
+        title = words.LEDGER_ONE.format(index=gpu) if gpu is not None else words.LEDGER_CARD
         if gpu is None and len(plan.gpus) > 1:
             title = words.LEDGER_CARDS.format(count=len(plan.gpus))
         drawing = bar(mine, marks, width, unicode=unicode, colour=colour)
@@ -212,11 +214,11 @@ def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:
         for column in figures:
             cells[column] = " " * (sizes[column] - cells_of(cells[column])) + cells[column]
         first, *rest = textwrap.wrap(
-            cells[3], room, break_on_hyphens=False, max_lines=2, placeholder=" …"
+            cells[3], room, break_long_words=False, break_on_hyphens=False
         ) or [""]
         shown.append([*cells[:3], first])
         shown += [["", "", "", line] for line in rest]
-    return "\n".join(cut(line, width) for line in table(shown).splitlines())
+    return table(shown)
 
 
 def bar(
@@ -276,7 +278,12 @@ def _reductions(plan: Plan, width: int) -> str:
     if not plan.reductions:
         return ""
     is_enough = plan.reductions[-1].is_enough
-    lines = [words.HEADING_REDUCTIONS_ENOUGH if is_enough else words.HEADING_REDUCTIONS_NOT]
+    headings = {
+        True: words.HEADING_REDUCTIONS_ENOUGH,
+        False: words.HEADING_REDUCTIONS_NOT,
+        None: words.HEADING_REDUCTIONS_OPEN,
+    }
+    lines = [headings[is_enough]]
     for number, one in enumerate(plan.reductions, 1):
         text = f"{one.title} (--set {one.knob}={one.value}). {one.costs}"
         lines += _hanging(f"  {number}. ", text, width)
@@ -289,16 +296,19 @@ def _reductions(plan: Plan, width: int) -> str:
 def _headroom(plan: Plan, width: int) -> str:
     if not plan.headroom:
         return ""
-    rows = [
-        (rung.bytes, bytes_text(rung.bytes), words.OUTCOMES[rung.outcome.value], rung.case)
-        for rung in plan.headroom
-    ]
+    rungs = [(rung.bytes, words.OUTCOMES[rung.outcome.value], rung.case) for rung in plan.headroom]
     if plan.headroom_bytes is not None:
-        left = bytes_text(plan.headroom_bytes)
-        rows.append((plan.headroom_bytes, left, words.HEADROOM_HERE, plan.preset or ""))
-    rows.sort(key=lambda row: -row[0])
-    shown = table([row[1:] for row in rows], width - 2).splitlines()
-    return "\n".join([words.HEADING_HEADROOM, *(f"  {line}" for line in shown)])
+        rungs.append((plan.headroom_bytes, words.HEADROOM_HERE, plan.preset or ""))
+    rungs.sort(key=lambda rung: -rung[0])
+    rows = [(bytes_text(size), became, case) for size, became, case in rungs]
+    sizes = [max(cells_of(row[column]) for row in rows) for column in (0, 1)]
+    room = max(_LEAST_SOURCE, width - 2 - sum(sizes) - 2 * _GAP_CELLS)
+    shown: list[tuple[str, str, str]] = []
+    for size, became, case in rows:
+        first, *rest = textwrap.wrap(case, room, break_long_words=False) or [""]
+        shown += [(size, became, first), *(("", "", line) for line in rest)]
+    lines = table(shown).splitlines()
+    return "\n".join([words.HEADING_HEADROOM, *(f"  {line}" for line in lines)])
 
 
 def _section(title: str, lines: Iterable[str], width: int) -> str:

@@ -17,6 +17,7 @@ HELP_REPLACE = "Overwrite a preset of your own with that name."
 
 UNNAMED = "The model"
 LEDGER_CARD = "On the card"
+LEDGER_ONE = "On card {index}"
 LEDGER_CARDS = "On each of {count} cards"
 PLACES: dict[LedgerPlace, str] = {
     LedgerPlace.MEMORY: "In memory",
@@ -26,6 +27,7 @@ PLACES: dict[LedgerPlace, str] = {
 HEADINGS = ("", "SIZE", "+/-", "FROM")
 HEADING_REDUCTIONS_ENOUGH = "It fits when you give up, in this order:"
 HEADING_REDUCTIONS_NOT = "What could be given up; it is not enough:"
+HEADING_REDUCTIONS_OPEN = "It does not fit without these; whether they are enough is not known:"
 HEADING_REASONS = "Why"
 HEADING_UNKNOWN = "What is not known"
 HEADING_WARNINGS = "Look at this"
@@ -39,6 +41,7 @@ KINDS = {
     "sliding": "sliding",
     "chunked": "chunked",
     "mla": "latent attention",
+    "cross": "cross-attention",
     "linear": "recurrent",
 }
 LABEL_MODEL = "Model"
@@ -79,6 +82,13 @@ def fits_if(name: str, titles: list[str]) -> str:
     more = len(titles) - 1
     rest = "" if not more else f", and {more} more thing{'s' if more > 1 else ''} below"
     return f"{name} fits if you give something up: {first}{rest}."
+
+
+def may_start(name: str, titles: list[str]) -> str:
+    """Return the verdict for what lacks so little that the forecast cannot be sure."""
+    head = f"{name} may not start: its pool is too small for one request, by less than the forecast"
+    sure = fits_if("It", titles).removesuffix(".") if titles else ""
+    return f"{head} is sure of. {sure}." if sure else f"{head} is sure of."
 
 
 def fits_not(name: str, reason: str | None) -> str:

@@ -17,7 +17,6 @@ _SEPARATOR = " · "
 _LEAST_WIDTH = 20
 _LEAST_COLUMN = 40
 """Beside a long name too little is left of a narrow terminal: then it stands above."""
-_SHOWN_LENGTH = 60
 
 
 def list_text(presets: Sequence[PresetInfo], width: int = READABLE_WIDTH) -> str:
@@ -79,11 +78,10 @@ def _facts(detail: PresetDetail) -> list[tuple[str, str]]:
     if preset.other_runtimes:
         others = preset_words.OTHER_RUNTIMES.format(names=", ".join(preset.other_runtimes))
         runtimes = f"{runtimes} {others}"
-    verdict = preset_words.FITS if detail.usable else preset_words.FITS_NOT
     pairs = [
         (preset_words.EXPERT, preset.expert),
         (preset_words.FOR, detail.host),
-        (preset_words.VERDICT, " ".join([f"{verdict}.", *detail.reasons])),
+        (preset_words.VERDICT, _verdict(detail)),
         (preset_words.RUNTIME, runtimes),
         (preset_words.SERVED_NAME, preset.served_name),
     ]
@@ -95,6 +93,17 @@ def _facts(detail: PresetDetail) -> list[tuple[str, str]]:
     if preset.origin is not None:
         pairs.append((preset_words.COPIED_FROM, preset.origin.id))
     return pairs
+
+
+def _verdict(detail: PresetDetail) -> str:
+    """Return the verdict with its reasons; a refusal stands in a section of its own."""
+    if detail.usable:
+        return f"{preset_words.FITS}."
+    refused = [] if detail.resolved is None else [one.sentence for one in detail.resolved.refusals]
+    reasons = [reason for reason in detail.reasons if reason not in refused]
+    if detail.reasons and not reasons:
+        return preset_words.FITS_NOT_REFUSED
+    return " ".join([f"{preset_words.FITS_NOT}.", *reasons])
 
 
 def _acting(detail: PresetDetail) -> list[str]:
@@ -279,8 +288,7 @@ def _change(one: ValueChange, is_three_way: bool, theirs: str, width: int) -> li
 def _plain(value: object) -> str:
     if value is None:
         return preset_words.NOTHING
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _section(heading: str, lines: Iterable[str], width: int) -> str:

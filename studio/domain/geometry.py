@@ -20,6 +20,8 @@ class LayerKind(enum.StrEnum):
     """One compressed vector for each token, shared by all heads."""
     CHUNKED = "chunked"
     """Attention within the current chunk of `window` tokens."""
+    CROSS = "cross"
+    """Attention over what an encoder made of the input: as many tokens as one step takes."""
     LINEAR = "linear"
     """A gated-delta-net, Mamba or similar layer: one state a request, whatever its length."""
 

@@ -14,10 +14,11 @@ class PlanVerdict(enum.StrEnum):
 
     FITS = "fits"
     FITS_IF = "fits-if"
-    """Only with the first of `reductions` that is named."""
+    """Only with what `reductions` lists."""
     DOES_NOT_FIT = "does-not-fit"
+    """Not as asked for, and nothing that is listed is known to be enough."""
     UNKNOWN = "unknown"
-    """Facts are missing; `reasons` says which."""
+    """Facts are missing, or the error bar is too wide to say; `reasons` says which."""
 
 
 class LedgerPlace(enum.StrEnum):
@@ -49,7 +50,7 @@ class PoolPart(msgspec.Struct, frozen=True, kw_only=True):
     """Layers of one kind in the pool: one KV-cache group of the engine, or several alike."""
 
     kind: str
-    """`full`, `sliding`, `chunked`, `mla` or `linear`."""
+    """`full`, `sliding`, `chunked`, `mla`, `cross` or `linear`."""
     groups: int
     layers: int
     """In all groups together."""
@@ -109,8 +110,9 @@ class Reduction(msgspec.Struct, frozen=True, kw_only=True):
     costs: str
     """What the user loses, in words, with a figure where one is known."""
     seats: int | None = None
-    is_enough: bool
-    """Whether the plan fits once this and every earlier one is done."""
+    is_enough: bool | None
+    """Whether the plan fits once this and every earlier one is done; None: nothing is known to be
+    in the way then, but facts are missing."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,6 +135,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     is_replay: bool = False
     """Whether `host` is a machine from a file and not this one."""
     verdict: PlanVerdict
+    may_start: bool = False
+    """Whether the pool is too small for one request only within the error bar: the engine may
+    start as it is, so that a start is not refused."""
     pool_tokens: int | None = None
     pool_tokens_error: int | None = None
     """0: exact."""

@@ -18,7 +18,14 @@ from studio.planner.engine import Engine, Rule
 
 _MLA_STEP = 128
 _KVARN_STEPS = (128, 16)
-_ATTENTION = (LayerKind.FULL, LayerKind.MLA, LayerKind.CHUNKED, LayerKind.SLIDING)
+_ATTENTION = (
+    LayerKind.FULL,
+    LayerKind.MLA,
+    LayerKind.CHUNKED,
+    LayerKind.SLIDING,
+    LayerKind.CROSS,
+)
+_LOCAL = (LayerKind.SLIDING, LayerKind.CHUNKED)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +55,21 @@ class Cache:
         """One layer's share of a block."""
         return self.used_bytes if self.padded_bytes is None else self.padded_bytes
 
-    def blocks(self, tokens: int, in_flight: int) -> int:
-        """Return the most blocks that a request of `tokens` holds.
+    def blocks(self, tokens: int, in_flight: int, context_shards: int = 1) -> int:
+        """Return the most blocks that a request of `tokens` holds on one card.
 
         Source: vLLM, max_memory_usage_bytes of each spec; 1 more for a window that starts
         inside a block.
         """
         match self.kind:
             case LayerKind.FULL | LayerKind.MLA:
-                return -(-tokens // self.block_size)
+                held = -(-tokens // context_shards)
+                return -(-held // self.block_size)
             case LayerKind.SLIDING:
                 held = min((self.window or 1) - 1 + in_flight, tokens)
                 return -(-held // self.block_size) + 1
+            case LayerKind.CROSS:
+                return -(-(self.window or 0) // self.block_size)
             case LayerKind.CHUNKED:
                 held = min((self.window or 0) + in_flight, tokens)
                 return -(-held // self.block_size)
@@ -160,8 +170,11 @@ def _attention(
         )
         if sizes.backend.name == "KVARN" and sizes.padded is not None:
             block, padded = _beside_tiles(cell, sizes), sizes.padded
-    window = layers.window
-    if window is not None and Rule.RETAINS_EXTRA in engine.rules and demand.draft_modules > 1:
+    window = layers.window if layers.kind in _LOCAL else None
+    if layers.kind is LayerKind.CROSS:
+        # Source: vLLM, CrossAttentionSpec; `config/scheduler.py`, max_num_encoder_input_tokens.
+        window = demand.budget_tokens
+    elif window is not None and Rule.RETAINS_EXTRA in engine.rules and demand.draft_modules > 1:
         # Draft modules after the first read the last tokens again, so they are kept longer.
         window += demand.draft_tokens - 1
     return Cache(
@@ -169,7 +182,7 @@ def _attention(
         layers=layers.count,
         block_size=block,
         token_bytes=cell,
-        window=window if layers.kind in (LayerKind.SLIDING, LayerKind.CHUNKED) else None,
+        window=window,
         padded_bytes=padded,
         shape=(layers.kv_heads, layers.head_size, layers.value_size, layers.latent_size),
     )

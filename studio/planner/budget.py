@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Protocol
 
+import msgspec
+
 from studio.domain.geometry import ModelGeometry
 from studio.domain.hardware import Gpu
 from studio.domain.manifests import Document
@@ -151,6 +153,8 @@ def _in_memory(
     less what the worker holds by then.
     """
     weights = _weights(models, settings)
+    if any(item.bytes is None for item in weights):
+        weights = list(_as_seen(tuple(weights), seen))
     items = [*weights, *(_process(part) for part in table.parts)]
     sizes = [item.bytes for item in weights]
     if pinned is not None:
@@ -217,7 +221,7 @@ def _seen_bytes(seen: Match | None, pinned: int | None) -> tuple[int, int, str] 
         return None
     kv_bytes = seen.boot.kv_bytes
     error = max(seen.boot.kv_error_bytes or 0, round(kv_bytes * calibration.ERROR_SHARE))
-    return kv_bytes, error, f"as seen here on {seen.boot.at[:10]}"
+    return kv_bytes, error, seen.source
 
 
 # On cards
@@ -237,7 +241,7 @@ def _on_card(
     card = min(cards, key=lambda one: one.usable_bytes or 0, default=None)
     made = _memory(models, settings, card, around)
     items = _as_seen(made.items, seen)
-    error = math.isqrt(sum((item.error_bytes or 0) ** 2 for item in items))
+    error = _root(items)
     kv: tuple[int, int, str] | None = None if pinned is None else (pinned, 0, _PINNED)
     if kv is None:
         kv = _seen_bytes(seen, pinned) or _left(models, settings, card, around, made, seen)
@@ -285,35 +289,52 @@ def _left(
     seen: Match | None,
 ) -> tuple[int, int, str] | None:
     """Return what the profiler leaves, moved by what a boot of other settings was off by."""
-    if made.kv_bytes is None or made.kv_error_bytes is None:
+    items = _as_seen(made.items, seen)
+    rest = _rest(items, settings, card, around)
+    left = made.kv_bytes or (made.kv_bytes if rest is None else rest)
+    error = _root(items) if made.kv_error_bytes is None else made.kv_error_bytes
+    if left is None:
         return None
-    left = made.kv_bytes or _overdrawn(made, settings, card, around)
     if seen is None or seen.boot.kv_bytes is None or _pinned(seen.boot.settings) is not None:
-        return left, made.kv_error_bytes, made.kv_source
+        # A pinned boot says nothing of the rest, but its weights are weights.
+        is_better = rest is not None and not made.in_memory
+        if is_better and rest is not None:
+            return rest, _root(items), made.kv_source
+        return left, error, made.kv_source
     then = _memory(models, seen.boot.settings, card, around)
-    if then.kv_bytes is None:
-        return left, made.kv_error_bytes, made.kv_source
-    moved = left + seen.boot.kv_bytes - then.kv_bytes
+    was = then.kv_bytes or _rest(_as_seen(then.items, seen), seen.boot.settings, card, around)
+    if was is None:
+        return left, error, made.kv_source
+    moved = left + seen.boot.kv_bytes - was
     source = f"{made.kv_source}, moved by what was seen here on {seen.boot.at[:10]}"
-    return moved, made.kv_error_bytes // 2, source
+    return moved, error // 2, source
 
 
-def _overdrawn(
-    made: Memory, settings: Mapping[str, object], card: Gpu | None, around: Surroundings
-) -> int:
-    """Return how far below zero the rest is: so much has to be given up."""
+def _rest(
+    items: tuple[LedgerItem, ...],
+    settings: Mapping[str, object],
+    card: Gpu | None,
+    around: Surroundings,
+) -> int | None:
+    """Return what `items` leave of the card's share, below zero too; None: an item is not known."""
     total = card.usable_bytes if card is not None else None
     share = settings.get("gpu_memory_utilization", memory.DEFAULT_SHARE)
     if total is None or isinstance(share, bool) or not isinstance(share, int | float):
-        return 0
-    outside = around.tables.memory.outside
-    held = sum(item.bytes or 0 for item in made.items if item.name not in outside)
-    return round(total * share) - held
+        return None
+    held = [item.bytes for item in items if item.name not in around.tables.memory.outside]
+    if any(size is None for size in held):
+        return None
+    return round(total * share) - sum(size or 0 for size in held)
+
+
+def _root(items: tuple[LedgerItem, ...]) -> int:
+    """Return the error of a sum: that of independent errors is the root of their squares."""
+    return math.isqrt(sum((item.error_bytes or 0) ** 2 for item in items))
 
 
 def _outside_error(items: tuple[LedgerItem, ...], around: Surroundings) -> int:
     outside = around.tables.memory.outside
-    return math.isqrt(sum((i.error_bytes or 0) ** 2 for i in items if i.name in outside))
+    return _root(tuple(item for item in items if item.name in outside))
 
 
 _MODELS = ("weights", "drafter", "vision")
@@ -321,28 +342,23 @@ _MODELS = ("weights", "drafter", "vision")
 
 
 def _as_seen(items: tuple[LedgerItem, ...], seen: Match | None) -> tuple[LedgerItem, ...]:
-    """Return the items with what a boot of the same settings was seen to hold."""
-    if seen is None or not seen.is_same:
+    """Return the items with what a boot was seen to hold, where no setting changed it since."""
+    if seen is None:
         return items
-    boot = seen.boot
-    source = f"as seen here on {boot.at[:10]}"
-    known = {
-        "activation-peak": boot.activation_peak_bytes,
-        "graphs": boot.graph_pool_bytes,
-        "non-torch": boot.non_torch_bytes,
-    }
-    kept = []
-    if boot.weights_bytes is not None:
-        title = "Weights, all models"
-        kept.append(_item("weights", title, boot.weights_bytes, source))
-    for item in items:
-        if item.name in _MODELS and boot.weights_bytes is not None:
-            continue
-        size = known.get(item.name)
-        kept.append(item if size is None else _item(item.name, item.title, size, source))
-    return tuple(kept)
+    known = seen.known()
+    is_weighed = "weights" in known
+    kept = [item for item in items if not (is_weighed and item.name in _MODELS)]
+    found = [_seen_item(item, known, seen) for item in kept]
+    if not is_weighed:
+        return tuple(found)
+    place = items[0].place if items else LedgerPlace.CARD
+    whole = LedgerItem(name="weights", title="Weights, all models", place=place, source="")
+    return (_seen_item(whole, known, seen), *found)
 
 
-def _item(name: str, title: str, size: int, source: str) -> LedgerItem:
+def _seen_item(item: LedgerItem, known: Mapping[str, int], seen: Match) -> LedgerItem:
+    size = known.get(item.name)
+    if size is None:
+        return item
     error = round(size * calibration.ERROR_SHARE)
-    return LedgerItem(name=name, title=title, bytes=size, error_bytes=error, source=source)
+    return msgspec.structs.replace(item, bytes=size, error_bytes=error, source=seen.source)

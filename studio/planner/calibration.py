@@ -31,6 +31,22 @@ SHAPING = (
 """Settings that change what a boot holds; two boots that agree in these are of a kind."""
 
 
+_LOADED = frozenset(
+    {
+        "dtype", "quantization", "tensor_parallel_size", "draft_tokens", "speculative_config",
+        "vision", "vision_cpu_offload_gb", "language_model_only", "embed_uva", "int8_act",
+        "marlin_input_dtype",
+    }
+)  # fmt: skip
+"""Settings that decide which weights lie on a card, and in what form."""
+_SHARED = frozenset({"tensor_parallel_size"})
+"""Settings that decide what driver and libraries hold: cards that talk hold more."""
+_POOL_ONLY = frozenset(
+    {"gpu_memory_utilization", "kv_cache_memory_bytes", "enable_prefix_caching", "mamba_cache_mode"}
+)
+"""Settings that change the pool and nothing beside it."""
+
+
 class Boot(msgspec.Struct, frozen=True, kw_only=True):
     """One boot that served; bytes are for each card, None where the engine did not say."""
 
@@ -165,6 +181,27 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     is_same: bool
     """Whether all settings that count were the same."""
     changed: tuple[str, ...] = ()
+
+    def known(self) -> dict[str, int]:
+        """Return the ledger's items that the boot was seen to hold and that nothing changed since.
+
+        What a changed setting bears on is left out: it has to be forecast anew.
+        """
+        boot, changed = self.boot, frozenset(self.changed)
+        is_step_same = changed <= _POOL_ONLY
+        seen = {
+            "weights": None if changed & _LOADED else boot.weights_bytes,
+            "non-torch": None if changed & _SHARED else boot.non_torch_bytes,
+            "activation-peak": boot.activation_peak_bytes if is_step_same else None,
+            "graphs": boot.graph_pool_bytes if is_step_same else None,
+        }
+        return {name: size for name, size in seen.items() if size is not None}
+
+    @property
+    def source(self) -> str:
+        """Return where its figures come from, in words."""
+        others = "" if self.is_same else ", with other settings"
+        return f"as seen here on {self.boot.at[:10]}{others}"
 
 
 def is_first(

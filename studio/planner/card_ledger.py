@@ -1,7 +1,7 @@
 """The ledger of the cards: what lies on each, what is left over, what is too much. Pure."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -38,6 +38,25 @@ def line_of(card: Gpu, ground: Ground) -> int | None:
         return None
     known = ground.lines.get(card.uuid) if card.uuid else None
     return known if known is not None else card_rules.free_bytes(card, ground.own_pids)
+
+
+def alike(ground: Ground, cards: tuple[Gpu, ...]) -> list[list[Gpu]]:
+    """Return the cards, those together of which the same is to be said."""
+    groups: dict[tuple[object, ...], list[Gpu]] = {}
+    for card in cards:
+        held = card_rules.holders(card, ground.own_pids)
+        key = (card.name, card.usable_bytes, card.total_bytes, room_of(ground, card), held)
+        groups.setdefault(key, []).append(card)
+    return list(groups.values())
+
+
+def of_all(one: Shortfall, cards: Sequence[Gpu]) -> Shortfall:
+    """Return what holds for the first of `cards` as what holds for all of them."""
+    if len(cards) == 1:
+        return one
+    *most, last = [str(card.index) for card in cards[1:]]
+    others = f"cards {', '.join(most)} and {last}" if most else f"card {last}"
+    return dataclasses.replace(one, sentence=f"{one.sentence} The same holds for {others}.")
 
 
 def on_cards(

@@ -114,7 +114,7 @@ def rank_faults(
 
     Heads are dealt out whole: the query heads must divide, and so must the KV heads. More cards
     than KV heads make the engine keep copies of them, so a card more brings no token more: refused
-    when the person asks for it, said when the preset does.
+    when the person asks for it, said when the preset does or when there is no other way.
     Source: vLLM 0.26 to 0.32, `ModelConfig.verify_with_parallel_config`; HyperQwen: 2 or 4 cards.
     """
     kv_heads = max((one.kv_heads or 0 for one in model.layers), default=0)
@@ -125,8 +125,10 @@ def rank_faults(
     is_whole = _divides(model, ranks) and (kv_heads % ranks == 0 or ranks % kv_heads == 0)
     if is_whole and kv_heads % ranks == 0:
         return (), ()
-    if is_whole and not is_asked_for:
-        return (), (f"Its {kv_heads} KV heads are copied to make {ranks}: one for each card.",)
+    # One KV head, or the one vector of latent attention, can only be copied.
+    if is_whole and (kv_heads == 1 or not is_asked_for):
+        heads = "KV head is" if kv_heads == 1 else f"{kv_heads} KV heads are"
+        return (), (f"Its {heads} copied to make {ranks}: one for each card.",)
     sentence = (
         f"It cannot be split over {ranks} cards: its {kv_heads} KV heads go over {listed} "
         f"card{'' if listed == '1' else 's'}."

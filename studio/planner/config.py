@@ -1,5 +1,6 @@
 """A `config.json` taken apart: nested text models, the many names of one thing, wrong kinds."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from studio.domain.errors import BadInput
@@ -57,6 +58,36 @@ class Config:
             if isinstance(value, Mapping):
                 return Config(value)
         return None
+
+
+def overridden(config: Mapping[str, object], overrides: object) -> dict[str, object]:
+    """Return `config` as the engine's `hf_overrides` change it.
+
+    A configuration within is changed key by key, any other object is replaced as a whole.
+    Source: vLLM, `config/model.py`, _apply_dict_overrides.
+    Raises: BadInput (`knob-value`), if the overrides are no object.
+    """
+    if isinstance(overrides, str):
+        try:
+            overrides = json.loads(overrides)
+        except ValueError:
+            overrides = overrides or None
+    if overrides is None:
+        return dict(config)
+    if not isinstance(overrides, Mapping):
+        raise BadInput(
+            "knob-value",
+            f"`hf_overrides` should be a JSON object, found `{overrides}`.",
+            hint="For example `--set hf_overrides='{\"max_position_embeddings\": 65536}'`.",
+        )
+    changed = dict(config)
+    for key, value in overrides.items():
+        inner = changed.get(key)
+        is_config = key.endswith("_config") and isinstance(inner, Mapping)
+        changed[key] = (
+            overridden(inner, value) if is_config and isinstance(inner, Mapping) else value
+        )
+    return changed
 
 
 def text_config(config: Config) -> Config:

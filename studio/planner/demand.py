@@ -20,7 +20,6 @@ _ASYNC_METHODS = frozenset(
 """Speculation that keeps asynchronous scheduling. Source: vLLM 0.26 to 0.32, `config/vllm.py`."""
 _DRAFT_MODEL = "draft_model"
 _NOT_MODELLED = {
-    "decode_context_parallel_size": "A request's tokens shared between cards are not modelled",
     "kv_cache_dtype_skip_layers": "Layers with a KV cache type of their own are not modelled",
     "disable_sliding_window": "Windows that are switched off are not modelled",
     "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
@@ -42,6 +41,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     conv_dtype: str = "auto"
     state_dtype: str = "auto"
     mamba_mode: str = "none"
+    budget_tokens: int = 0
+    """Tokens of one step (`max_num_batched_tokens`)."""
     in_flight_tokens: int = 0
     """Tokens that may be scheduled and not yet settled; sliding layers keep room for them."""
     draft_tokens: int = 0
@@ -50,6 +51,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     spec_method: str | None = None
     shards: int = 1
     """Cards that share each layer (tensor parallel)."""
+    context_shards: int = 1
+    """Cards among which the tokens of a request are dealt out (decode context parallel)."""
     stages: int = 1
     """Cards that share the layers (pipeline parallel)."""
     blocks_override: int | None = None
@@ -80,11 +83,14 @@ def demand(
     length = reader.length("max_model_len")
     is_caching = reader.flag("enable_prefix_caching")
     if is_caching is None:
-        is_caching = not is_hybrid or Rule.CACHES_HYBRID in engine.rules
+        # A model of states alone caches no prefixes unless asked to.
+        is_attending = any(layers.kind is not LayerKind.LINEAR for layers in target.layers)
+        is_caching = not is_hybrid or (is_attending and Rule.CACHES_HYBRID in engine.rules)
     kv_dtype = _kv_dtype(reader.text("kv_cache_dtype"), target)
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
-    in_flight = _in_flight(reader, engine, method, shards=shards, stages=stages)
+    budget = _budget(reader, engine, shards * stages)
+    in_flight = _in_flight(reader, engine, method, budget=budget, stages=stages)
     if length is None and target.context_tokens is None:
         reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
     _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
@@ -100,11 +106,13 @@ def demand(
         conv_dtype=reader.text("mamba_cache_dtype") or "auto",
         state_dtype=_state_dtype(reader, target, engine, is_hybrid=is_hybrid),
         mamba_mode=_mamba_mode(reader, target, engine, is_caching=is_caching),
+        budget_tokens=budget,
         in_flight_tokens=in_flight,
         draft_tokens=draft_tokens,
         draft_modules=_draft_modules(target, method, draft_tokens),
         spec_method=method,
         shards=shards,
+        context_shards=_context_shards(reader, target, engine, method, shards=shards),
         stages=stages,
         blocks_override=reader.count("num_gpu_blocks_override"),
         is_hybrid_manager=not reader.flag("disable_hybrid_kv_cache_manager"),
@@ -120,7 +128,9 @@ def _say_guesses(reader: "_Reader", layers: Iterable[LayerSet]) -> None:
     for name, what in _NOT_MODELLED.items():
         if (reader.text(name) or "0").lower() not in _UNSET:
             reader.doubts.append(f"{what} (`{name}`).")
-    if reader.budget is not None and any(item.window for item in layers):
+    if reader.budget is not None and any(
+        item.window or item.kind is LayerKind.CROSS for item in layers
+    ):
         reader.assumptions.append(
             f"The batch budget, which windows keep room for, is the engine's default: "
             f"{reader.budget:,} tokens."
@@ -229,6 +239,46 @@ def _speculation(
     return name, tokens
 
 
+def _context_shards(
+    reader: _Reader, target: ModelGeometry, engine: Engine, method: str | None, *, shards: int
+) -> int:
+    """Return among how many cards a request's tokens are dealt out.
+
+    Source: vLLM 0.26 to 0.32, `config/model.py`, verify_with_parallel_config; `config/parallel.py`;
+    SlidingWindowSpec, which takes no part in it before 0.31 and stays whole from there on.
+    Raises: BadInput, where the engine refuses.
+    """
+    number = reader.count("decode_context_parallel_size") or 1
+    if number == 1:
+        return 1
+    kinds = {layers.kind for layers in target.layers}
+    heads = max((one.kv_heads or 0 for one in target.layers), default=0)
+    is_latent = LayerKind.MLA in kinds
+    queries = target.query_heads or 0
+    if (reader.count("prefill_context_parallel_size") or 1) > 1:
+        reader.doubts.append("Prefill and decode that share contexts at once are not modelled.")
+    elif shards % number:
+        raise _not_shared(number, f"{shards} cards cannot be dealt out evenly to them")
+    elif not is_latent and heads and shards // heads < number:
+        raise _not_shared(number, f"{shards} cards and {heads} KV heads leave fewer copies of each")
+    elif not is_latent and heads and queries // heads % number:
+        raise _not_shared(number, f"{queries // heads} query heads to a KV head do not divide")
+    has_windows = bool(kinds & {LayerKind.SLIDING, LayerKind.CHUNKED})
+    if has_windows and engine.version < (0, 31):
+        raise _not_shared(number, "this engine cannot share the contexts of sliding layers")
+    if has_windows or method not in (None, "ngram"):
+        reader.doubts.append("Windows and drafts beside shared contexts were not tried.")
+    return number
+
+
+def _not_shared(number: int, why: str) -> BadInput:
+    return BadInput(
+        "setting-invalid",
+        f"`decode_context_parallel_size` {number} is refused by the engine: {why}.",
+        hint="Leave it out, or take more cards with `tensor_parallel_size`.",
+    )
+
+
 def _hot_tokens(reader: _Reader) -> int | None:
     """Source: 1Cat-vLLM, `--kernel-config`: `qsa_host_kv`, hot pages of 8,192 tokens by default."""
     config = reader.mapping("kernel_config")
@@ -301,6 +351,9 @@ def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_ca
     if not is_caching:
         return "none"
     asked = reader.text("mamba_cache_mode") or "none"
+    modes = ("none", "align", *(("all",) if Rule.MAMBA_ALL in engine.rules else ()))
+    if asked not in modes:
+        raise _wrong("mamba_cache_mode", asked, " or ".join(f"`{one}`" for one in modes))
     # Only Mamba 2 layers can keep a state for each block; they are those with whole groups.
     can_all = Rule.MAMBA_ALL in engine.rules and any(
         layers.conv_groups is not None for layers in target.layers
@@ -316,16 +369,12 @@ def _mamba_mode(reader: _Reader, target: ModelGeometry, engine: Engine, *, is_ca
 
 
 def _in_flight(
-    reader: _Reader, engine: Engine, method: str | None, *, shards: int, stages: int
+    reader: _Reader, engine: Engine, method: str | None, *, budget: int, stages: int
 ) -> int:
     """Return the most tokens that are scheduled and not settled: a batch for each step on its way.
 
     Source: vLLM, `config/vllm.py`, max_in_flight_tokens and max_concurrent_batches.
     """
-    budget = reader.count("max_num_batched_tokens")
-    if budget is None:
-        budget = _default_budget(engine, shards * stages)
-        reader.budget = budget
     is_async = reader.flag("async_scheduling")
     if engine.device is Device.CPU:
         is_async = False
@@ -333,6 +382,14 @@ def _in_flight(
         is_async = method is None or method in _ASYNC_METHODS
         is_async |= method == _DRAFT_MODEL and Rule.DRAFTS_ASYNC in engine.rules
     return budget * (stages + (1 if is_async else 0))
+
+
+def _budget(reader: _Reader, engine: Engine, cards: int) -> int:
+    asked = reader.count("max_num_batched_tokens")
+    if asked is not None:
+        return asked
+    reader.budget = _default_budget(engine, cards)
+    return reader.budget
 
 
 def _default_budget(engine: Engine, cards: int) -> int:

@@ -7,9 +7,11 @@ and `layers/mamba/mamba_utils.py`.
 import dataclasses
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from studio.domain.geometry import LayerKind, LayerSet
 from studio.planner.config import Config
-from studio.planner.layers import Layers, depth, full, heads
+from studio.planner.layers import Heads, Layers, depth, full, heads, windowed
 
 _LINEAR = ("linear_attention", "mamba", "mamba2", "conv", "linear", "M")
 
@@ -150,6 +152,75 @@ def _jamba(text: Config) -> Layers:
     return tuple(whole if i % step == offset else state for i in range(depth(text))), ()
 
 
+def _mamba(text: Config) -> Layers:
+    """Mamba 1 and Falcon-Mamba: states and nothing else."""
+    hidden = text.whole("hidden_size") or 0
+    inner = text.whole("intermediate_size") or (text.whole("expand") or 2) * hidden
+    state = LayerSet(
+        kind=LayerKind.LINEAR,
+        count=1,
+        conv_kernel=text.whole("conv_kernel") or 4,
+        conv_channels=inner,
+        state_heads=inner,
+        state_head_size=text.whole("state_size") or 16,
+        state_width=1,
+    )
+    return (state,) * depth(text), ()
+
+
+def _mamba2_only(text: Config) -> Layers:
+    state = _mamba2(
+        text,
+        inner=(text.whole("expand") or 2) * (text.whole("hidden_size") or 0),
+        groups=text.whole("n_groups") or 1,
+        state=text.whole("state_size") or 0,
+        head=text.whole("head_dim") or 0,
+        number=text.whole("num_heads") or 0,
+    )
+    return (state,) * depth(text), ()
+
+
+def _zamba2(text: Config) -> Layers:
+    """Mamba 2 in every layer, and shared attention beside it in those called `hybrid`."""
+    state = _mamba2(
+        text,
+        inner=(text.whole("mamba_expand") or 2) * (text.whole("hidden_size") or 0),
+        groups=text.whole("mamba_ngroups") or 1,
+        state=text.whole("mamba_d_state") or 0,
+        head=text.whole("mamba_headdim") or 0,
+        number=text.whole("n_mamba_heads") or 0,
+    )
+    stated = text.texts("layers_block_type")
+    if stated is None:
+        chosen = {int(item) for item in text.texts("hybrid_layer_ids") or () if item.isdigit()}
+        stated = tuple("hybrid" if i in chosen else "mamba" for i in range(depth(text)))
+    whole = full(heads(text))
+    return (*(whole for name in stated if name == "hybrid"), *(state for _ in stated)), ()
+
+
+def _mimo_v2(text: Config) -> Layers:
+    """Windows and whole layers with heads of their own; values shorter than keys."""
+    whole = heads(text)
+    window = text.whole("sliding_window_size", "sliding_window") or 128
+    local = Heads(
+        kv_heads=text.whole("swa_num_key_value_heads") or whole.kv_heads,
+        size=text.whole("swa_head_dim") or whole.size,
+        value_size=text.whole("swa_v_head_dim"),
+    )
+    pattern = text.texts("hybrid_layer_pattern") or ("0",) * depth(text)
+    return tuple(windowed(local, window) if one == "1" else full(whole) for one in pattern), ()
+
+
+def _whisper(text: Config) -> Layers:
+    """The decoder's layers: each sees its own tokens, and what the encoder made of the sound."""
+    queries = text.whole("decoder_attention_heads") or 1
+    size = (text.whole("d_model") or 0) // queries
+    own = full(Heads(kv_heads=queries, size=size))
+    beside = msgspec.structs.replace(own, kind=LayerKind.CROSS)
+    count = text.whole("decoder_layers") or 0
+    return (own,) * count + (beside,) * count, ()
+
+
 def _short_conv(text: Config) -> Layers:
     """LFM2: a short convolution beside attention, no recurrent state."""
     state = LayerSet(
@@ -209,6 +280,12 @@ FAMILIES: dict[str, Family] = {
     "bamba": Family(layers=_granite),
     "falcon_h1": Family(layers=_falcon_h1),
     "jamba": Family(layers=_jamba),
+    "mamba": Family(layers=_mamba),
+    "falcon_mamba": Family(layers=_mamba),
+    "mamba2": Family(layers=_mamba2_only),
+    "zamba2": Family(layers=_zamba2),
+    "mimo_v2_flash": Family(layers=_mimo_v2),
+    "whisper": Family(layers=_whisper),
     "lfm2": Family(layers=_short_conv),
     "lfm2_moe": Family(layers=_short_conv),
     "kimi_linear": Family(layers=_kimi_linear, state_dtype="float32"),
@@ -229,6 +306,7 @@ KNOWN_PLAIN = frozenset(
         "glm4_moe_lite", "longcat_flash", "internlm2", "internlm3", "stablelm", "opt", "bloom",
         "ernie4_5", "ernie4_5_moe", "hunyuan_v1_dense", "hunyuan_v1_moe", "seed_oss", "arcee",
         "nemotron", "mimo", "minimax_m2", "baichuan", "gpt_bigcode", "gptj",
+        "dbrx", "step3p5",
     }
 )  # fmt: skip
 """Model types of ordinary attention whose files have been held against vLLM's reading."""

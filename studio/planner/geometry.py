@@ -83,7 +83,7 @@ def _context(text: Config, model_type: str) -> int | None:
     """Return the longest context. Source: vLLM, `config/model.py`, _get_and_verify_max_len."""
     tokens = text.whole(
         "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
-        "max_sequence_length", "max_seq_length",
+        "max_sequence_length", "max_seq_length", "max_target_positions",
     )  # fmt: skip
     rope = text.inner("rope_parameters", "rope_scaling")
     if tokens is None or rope is None or "gemma3" in model_type:

@@ -35,9 +35,9 @@ class Group:
         """Bytes of one block of all its layers."""
         return sum(cache.layers * cache.page_bytes for cache in self.caches)
 
-    def blocks(self, tokens: int, in_flight: int) -> int:
-        """Return the most blocks that a request of `tokens` holds."""
-        return max(cache.blocks(tokens, in_flight) for cache in self.caches)
+    def blocks(self, tokens: int, in_flight: int, context_shards: int = 1) -> int:
+        """Return the most blocks that a request of `tokens` holds on one card."""
+        return max(cache.blocks(tokens, in_flight, context_shards) for cache in self.caches)
 
 
 def groups(
@@ -79,7 +79,7 @@ def _is_uniform(caches: Sequence[Cache]) -> bool:
     match first.kind:
         case LayerKind.FULL | LayerKind.MLA:
             return all(cache.kind in (LayerKind.FULL, LayerKind.MLA) for cache in caches)
-        case LayerKind.SLIDING | LayerKind.CHUNKED:
+        case LayerKind.SLIDING | LayerKind.CHUNKED | LayerKind.CROSS:
             return all(
                 cache.kind is first.kind and cache.window == first.window for cache in caches
             )

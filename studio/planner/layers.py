@@ -27,6 +27,11 @@ Source: transformers' configuration classes, which fill it in.
 _WHOLE = ("full_attention", "attention", "global_attention", "full")
 _SLIDING = ("sliding_attention", "local_attention", "sliding")
 _CHUNKED = ("chunked_attention",)
+_SOME_WINDOWS = (
+    "The engine refuses Qwen2 models with windows in some layers only (`max_window_layers`)."
+)
+"""Source: vLLM 0.32, `models/qwen2.py`."""
+_LETTERS = {"L": LayerKind.SLIDING, "G": LayerKind.FULL}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,8 @@ def heads(text: Config) -> Heads:
     hidden = text.whole("hidden_size", "n_embd", "d_model")
     if not size and hidden is not None and queries:
         size = hidden // queries
+    if kv_heads is None and (inner := text.inner("attn_config")) is not None:
+        kv_heads = inner.whole("kv_n_heads")  # MPT and DBRX
     kv_heads = kv_heads or queries
     if not kv_heads or not size:
         raise BadInput(
@@ -130,12 +137,24 @@ def plain_layers(text: Config, model_type: str, architecture: str) -> Layers:
     layers: list[LayerSet] = []
     for kind in kinds[: len(kinds) - shared if shared < len(kinds) else len(kinds)]:
         if kind is LayerKind.SLIDING and window:
-            layers.append(windowed(attention, window))
+            layers.append(windowed(_local_heads(text, attention), window))
         elif kind is LayerKind.CHUNKED and chunk:
             layers.append(windowed(attention, chunk, LayerKind.CHUNKED))
         else:
             layers.append(full(_global_heads(text, attention)))
-    return tuple(layers), ()
+    is_refused = model_type.startswith("qwen2") and len(set(kinds)) > 1
+    return tuple(layers), ((_SOME_WINDOWS,) if is_refused else ())
+
+
+def _local_heads(text: Config, attention: Heads) -> Heads:
+    """Step 3.5's sliding layers have heads of their own."""
+    other = text.inner("attention_other_setting")
+    if other is None or other.text("attention_type") not in _SLIDING:
+        return attention
+    return Heads(
+        kv_heads=other.whole("num_attention_groups") or attention.kv_heads,
+        size=other.whole("head_dim") or attention.size,
+    )
 
 
 def _global_heads(text: Config, attention: Heads) -> Heads:
@@ -148,7 +167,13 @@ def _global_heads(text: Config, attention: Heads) -> Heads:
 
 
 def window_of(text: Config, model_type: str) -> int | None:
-    """Return the window of the model's sliding layers; 0 means none."""
+    """Return the window of the model's sliding layers; 0 means none.
+
+    Source: vLLM, `config/model.py`, and transformers' Qwen classes: a window that the file switches
+    off is none.
+    """
+    if text.flag("use_sliding_window") is False:
+        return None
     window = text.whole("sliding_window", "sliding_window_size") or None
     # Cohere's layers see the current token beside the window.
     return window + 1 if window is not None and model_type == "cohere2" else window
@@ -170,6 +195,10 @@ def kinds_of(text: Config, model_type: str, architecture: str) -> tuple[LayerKin
         )
     if not window_of(text, model_type):
         return (LayerKind.FULL,) * count
+    spelled = text.values.get("sliding_window_pattern")
+    if isinstance(spelled, str) and set(spelled) == {"L", "G"}:
+        # EXAONE 4 spells one round out: local, local, local, global.
+        return tuple(_LETTERS[spelled[index % len(spelled)]] for index in range(count))
     pattern = text.whole("sliding_window_pattern") or _ALTERNATING.get(model_type)
     if pattern:
         # Gemma 4's last layer sees everything, whatever the pattern says.

@@ -27,8 +27,11 @@ _ON_HOST = frozenset({"ple_table", "engram"})
 """Parts of a model that the presets keep off the card."""
 _ELASTIC = "experts"
 """The part of which the card takes what it has room for (1Cat-vLLM, offloaded experts)."""
+_PARTLY_KNOWN = 0.1
+"""Error of a pool that is as large as a model's layers, known in part, ask for."""
 _ROW_BYTES = 8
 """A logit in float32, and its copy while it is sampled."""
+_LARGE_CARD_BYTES = 30_000_000_000
 _GRAPH_TOKENS = 32
 _KVARN_TILE = 128
 _KVARN_SPARE = 32
@@ -45,7 +48,7 @@ class Term(Document, frozen=True, kw_only=True):
     """Words in the engine's name; empty: every engine."""
     when: dict[str, bool] = msgspec.field(default_factory=dict)
     """Conditions that must be met or not: `eager`, `cold`, `wsl`, `several` (cards), `speculates`,
-    `mtp`, `dflash`, `verify_kernel`, `fp8`, `kvarn`, `int8_act`, `vision`."""
+    `mtp`, `dflash`, `verify_kernel`, `fp8`, `kvarn`, `int8_act`, `vision`, `large_card` (30 GB)."""
     base_bytes: int = 0
     per_budget_token_bytes: int = 0
     """For each token of the batch budget."""
@@ -113,13 +116,20 @@ def forecast(
     """
     wanted = demand(target, drafter, settings, engine)
     is_warm = Rule.PROFILES_WARM in engine.rules
-    facts = _Facts(target, wanted, settings, is_wsl=is_wsl, is_cold=is_cold and not is_warm)
+    total = card.usable_bytes if card is not None else None
+    facts = _Facts(
+        target,
+        wanted,
+        settings,
+        is_wsl=is_wsl,
+        is_cold=is_cold and not is_warm,
+        is_large=total is not None and total >= _LARGE_CARD_BYTES,
+    )
     weights = tuple(_weights(target, drafter, wanted, settings))
     items = (*weights, *_lines(table, engine, facts))
     outside = table.outside
     share = _share(settings)
     source = f"{percent_text(share)} of the card, less all that lies beside it"
-    total = card.usable_bytes if card is not None else None
     unknown = tuple(_unknown(weights, total))
     if total is None or unknown:
         return Memory(
@@ -134,6 +144,11 @@ def forecast(
     if experts is not None:
         items, left = (*items, experts), left - (experts.bytes or 0)
         away = (_experts_away(target, wanted, experts),)
+        if experts.bytes:
+            # What the rest turns out to leave, the experts take or give: the pool is as much as
+            # its seats need, which is known as well as the model's layers are.
+            experts = msgspec.structs.replace(experts, error_bytes=error)
+            items, error = (*items[:-1], experts), round(left * _PARTLY_KNOWN)
     return Memory(
         items=items,
         kv_bytes=max(0, left),
@@ -310,6 +325,7 @@ class _Facts:
         *,
         is_wsl: bool,
         is_cold: bool,
+        is_large: bool,
     ) -> None:
         self._target = target
         self._wanted = wanted
@@ -320,6 +336,7 @@ class _Facts:
             "eager": is_eager,
             "wsl": is_wsl,
             "cold": is_cold,
+            "large_card": is_large,
             "mtp": wanted.spec_method == "mtp",
             "dflash": wanted.spec_method == "dflash",
             "speculates": wanted.draft_tokens > 0,
@@ -335,8 +352,10 @@ class _Facts:
 
     def when_cold(self) -> "_Facts":
         """Return the same for the first start of all."""
-        wsl = self.conditions["wsl"]
-        return _Facts(self._target, self._wanted, self._settings, is_wsl=wsl, is_cold=True)
+        wsl, large = self.conditions["wsl"], self.conditions["large_card"]
+        return _Facts(
+            self._target, self._wanted, self._settings, is_wsl=wsl, is_cold=True, is_large=large
+        )
 
     def hold(self, term: Term) -> bool:
         """Whether all conditions of `term` are met."""

@@ -22,7 +22,7 @@ class Demands:
 
     memory_bytes: int | None = None
     """Of the engine's processes, weights on the processor included."""
-    memory_source: str = "the preset"
+    memory_source: str = "what the preset asks for"
     disk_bytes: int | None = None
     """Still to be written: runtime and model that are not here yet."""
     embedding_bytes: int | None = None

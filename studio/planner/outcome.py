@@ -74,6 +74,11 @@ class Outcome:
         return tuple(one for one in self.shortfalls if one.is_certain)
 
     @property
+    def unsure(self) -> tuple[Shortfall, ...]:
+        """What may keep it from fitting: it lies within the error bar."""
+        return tuple(one for one in self.shortfalls if not one.is_certain)
+
+    @property
     def spills(self) -> bool:
         """Whether bytes are sure to cross the line, and nothing forbids it."""
         is_line = any(one.lack is Lack.LINE and not one.is_certain for one in self.shortfalls)
@@ -82,8 +87,16 @@ class Outcome:
 
     @property
     def fits(self) -> bool:
-        """Whether nothing is known to be in the way."""
+        """Whether nothing is sure to be in the way."""
         return not self.certain
+
+    @property
+    def starts(self) -> bool:
+        """Whether it fits, and its pool holds one request by the forecast itself.
+
+        Within the error bar it may start all the same; nobody should be told that it will.
+        """
+        return self.fits and not any(one.lack is Lack.POOL for one in self.shortfalls)
 
     @property
     def resident_requests(self) -> float | None:
@@ -93,5 +106,10 @@ class Outcome:
         return self.pool_tokens / self.max_model_len
 
     def missing(self, lack: Lack) -> float:
-        """Return how much of one thing is missing; 0 when enough is there."""
-        return sum(one.amount for one in self.certain if one.lack is lack)
+        """Return how much of one thing is missing; 0 when enough is there.
+
+        A pool that is too small for one request counts as the forecast has it; anything else
+        only where it is beyond the error bar.
+        """
+        counted = (one for one in self.shortfalls if one.is_certain or lack is Lack.POOL)
+        return sum(one.amount for one in counted if one.lack is lack)

@@ -32,18 +32,24 @@ class About:
 
 
 def verdict(outcome: Outcome, given_up: Sequence[Reduction]) -> PlanVerdict:
-    """Return the verdict: what is sure to be in the way counts, then what is not known."""
-    if not outcome.fits:
-        is_enough = bool(given_up) and given_up[-1].is_enough
-        return PlanVerdict.FITS_IF if is_enough else PlanVerdict.DOES_NOT_FIT
-    return PlanVerdict.UNKNOWN if outcome.unknown else PlanVerdict.FITS
+    """Return the verdict: what is sure to be in the way counts, then what is not known.
+
+    A pool that holds no whole request by the forecast is never called fit, though it may be one
+    within the error bar.
+    """
+    is_enough = bool(given_up) and given_up[-1].is_enough is True
+    if outcome.starts and not outcome.unknown:
+        return PlanVerdict.FITS
+    if is_enough:
+        return PlanVerdict.FITS_IF
+    return PlanVerdict.UNKNOWN if outcome.fits else PlanVerdict.DOES_NOT_FIT
 
 
 def must_give(
     outcome: Outcome, evaluate: Evaluate, overrides: Mapping[str, str], steps: Sequence[Step]
 ) -> tuple[Reduction, ...]:
     """Return what must give, nothing when it fits or when no giving would help."""
-    if outcome.fits or any(one.lack is Lack.RULE for one in outcome.certain):
+    if outcome.starts or any(one.lack is Lack.RULE for one in outcome.certain):
         return ()
     return reductions.find(outcome, evaluate, overrides, steps)
 
@@ -52,7 +58,8 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
     """Return the plan of `outcome`; `given_up` are the reductions that were found."""
     found = verdict(outcome, given_up)
     wary = headroom.warning(about.rungs, outcome.headroom_bytes)
-    unsure = [one.sentence for one in outcome.shortfalls if not one.is_certain]
+    may_start = not outcome.starts and outcome.fits
+    unsure = [one.sentence for one in outcome.unsure if not may_start or one.lack is not Lack.POOL]
     return Plan(
         preset=about.preset,
         title=about.title,
@@ -65,6 +72,7 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
         gpus=tuple(card.index for card in about.cards),
         cards=about.cards,
         verdict=found,
+        may_start=may_start,
         pool_tokens=outcome.pool_tokens,
         pool_tokens_error=outcome.pool_tokens_error,
         kv_bytes=outcome.kv_bytes,
@@ -97,6 +105,8 @@ def plan(about: About, outcome: Outcome, given_up: tuple[Reduction, ...] = ()) -
 
 def _reasons(found: PlanVerdict, outcome: Outcome) -> tuple[str, ...]:
     certain = [one.sentence for one in outcome.certain]
+    if outcome.fits:
+        certain = [one.sentence for one in outcome.unsure if one.lack is Lack.POOL]
     unknown = list(outcome.unknown) if found is not PlanVerdict.FITS else []
     return tuple(dict.fromkeys([*certain, *unknown]))
 

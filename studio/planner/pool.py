@@ -85,7 +85,7 @@ def pool(
     wanted = demand(target, drafter, settings, engine)
     plan = layout(target, drafter, wanted, engine)
     made = groups(plan.caches, engine, is_hybrid_manager=wanted.is_hybrid_manager)
-    doubts = _doubts(target, drafter, wanted, engine)
+    doubts = _doubts(target, drafter, wanted, engine, group_count=len(made))
     sizing = _Sizing(made, wanted, engine)
     block_bytes = sizing.block_bytes
     blocks = max(0, kv_bytes) // block_bytes if block_bytes else 0
@@ -125,10 +125,10 @@ def _seated(blocks: int, needed: int, wanted: Demand) -> tuple[int, tuple[str, .
     """
     if wanted.hot_tokens is None or wanted.seats is None or blocks <= wanted.seats * needed:
         return blocks, ()
+    seats = "one request" if wanted.seats == 1 else f"{wanted.seats} requests"
     note = (
         f"The cards have room for {blocks:,} blocks; the history in the machine's memory has room "
-        f"for {wanted.seats} requests of full length, one for each seat, which hold "
-        f"{wanted.seats * needed:,}."
+        f"for {seats} of full length, one for each seat: {wanted.seats * needed:,} blocks."
     )
     return wanted.seats * needed, (note,)
 
@@ -139,13 +139,16 @@ class _Sizing:
     def __init__(self, made: Sequence[Group], wanted: Demand, engine: Engine) -> None:
         self._groups = made
         self._in_flight = wanted.in_flight_tokens
-        # Stages hold a share of every group; the fullest decides.
-        whole = max((group.block_bytes for group in made), default=0)
-        self.block_bytes = -(-whole // wanted.stages)
+        self._context_shards = wanted.context_shards
+        # Stages hold a share of every group's layers; the fullest decides.
+        self.block_bytes = max((_stage_bytes(group, wanted.stages) for group in made), default=0)
         self.reserved = 1 if Rule.RESERVES_NULL in engine.rules and made else 0
 
     def needed(self, tokens: int) -> int:
-        return sum(group.blocks(tokens, self._in_flight) for group in self._groups)
+        return sum(self._of(group, tokens) for group in self._groups)
+
+    def _of(self, group: Group, tokens: int) -> int:
+        return group.blocks(tokens, self._in_flight, self._context_shards)
 
     def longest(self, blocks: int, context: int | None) -> int:
         """Return the most tokens for which one request fits."""
@@ -182,14 +185,24 @@ class _Sizing:
                 block_size=group.caches[0].block_size,
                 page_bytes=max(cache.page_bytes for cache in group.caches),
                 used_bytes=max(cache.used_bytes for cache in group.caches),
-                blocks_per_request=group.blocks(length, self._in_flight),
+                blocks_per_request=self._of(group, length),
             )
             for group in self._groups
         )
 
 
+def _stage_bytes(group: Group, stages: int) -> int:
+    """Return the bytes of one block of a group's layers on the stage that has most of them."""
+    return sum(-(-cache.layers // stages) * cache.page_bytes for cache in group.caches)
+
+
 def _doubts(
-    target: ModelGeometry, drafter: ModelGeometry | None, wanted: Demand, engine: Engine
+    target: ModelGeometry,
+    drafter: ModelGeometry | None,
+    wanted: Demand,
+    engine: Engine,
+    *,
+    group_count: int,
 ) -> tuple[str, ...]:
     """Return what keeps a figure from being called exact."""
     found = [*wanted.doubts, *target.assumptions]
@@ -200,7 +213,9 @@ def _doubts(
         for model in (target, drafter)
         if model is not None and not model.is_complete
     )
-    if wanted.stages > 1:
+    # One group of layers is cut evenly, and the fullest stage decides; of several, which layer
+    # lies on which stage counts.
+    if wanted.stages > 1 and (group_count > 1 or wanted.draft_tokens):
         found.append("How the layers are shared between pipeline stages is not modelled.")
     types = {wanted.kv_cache_dtype, wanted.drafter_kv_dtype}
     is_dense = all(layers.kind is not LayerKind.LINEAR for layers in target.layers)

@@ -73,23 +73,24 @@ def find(
 
     `start` is what `overrides` come to. Steps that `evaluate` refuses are passed over.
     """
-    found = _search(start, evaluate, overrides, steps)
+    found, _ = _search(start, evaluate, overrides, steps)
     for one in found[:-1]:
         # What was taken early may be needless beside what came later.
         fewer = [step for step in steps if step.knob != one.knob]
-        without = _search(start, evaluate, overrides, fewer)
-        if without and without[-1].is_enough and len(without) < len(found):
+        without, after = _search(start, evaluate, overrides, fewer)
+        if after.starts and len(without) < len(found):
             return find(start, evaluate, overrides, fewer)
     return found
 
 
 def _search(
     start: Outcome, evaluate: Evaluate, overrides: Mapping[str, str], steps: Sequence[Step]
-) -> tuple[Reduction, ...]:
+) -> tuple[tuple[Reduction, ...], Outcome]:
+    """Return what was given up, and what is left to be wished for then."""
     found: list[Reduction] = []
     before, texts = start, dict(overrides)
     for step in steps:
-        if before.fits:
+        if before.starts:
             break
         best = _tried(step, before, evaluate, texts)
         if best is None:
@@ -98,7 +99,7 @@ def _search(
         texts[step.knob] = value
         found.append(_described(step, value, before, after))
         before = after
-    return tuple(found)
+    return tuple(found), before
 
 
 def _tried(
@@ -201,12 +202,7 @@ def _bounds(step: Step, now: object) -> tuple[int, int] | None:
 
 
 def _is_fitted(after: Outcome, missing: tuple[Lack, ...]) -> bool:
-    """Tell whether what was missing is there; a pool must be there by the forecast itself.
-
-    So a context that is offered starts by the engine's own rule.
-    """
-    if Lack.POOL in missing and any(one.lack is Lack.POOL for one in after.shortfalls):
-        return False
+    """Tell whether what was missing is there: a context that is offered starts by the forecast."""
     return not any(after.missing(lack) for lack in missing)
 
 
@@ -257,7 +253,7 @@ def _described(step: Step, value: str, before: Outcome, after: Outcome) -> Reduc
         resident_requests=after.resident_requests,
         seats=after.seats,
         costs=" ".join([step.costs, *_figures(before, after)]),
-        is_enough=after.fits,
+        is_enough=None if after.starts and after.unknown else after.starts,
     )
 
 

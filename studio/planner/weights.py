@@ -29,6 +29,9 @@ _PARTS = (
     ("embedding", ("embed_tokens.", "wte.", "tok_embeddings.", "word_embeddings.")),
 )
 
+PARTS = ("body", *(part for part, _ in _PARTS))
+"""Parts that the names of tensors tell apart."""
+
 
 class WeightSum(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of a checkpoint."""

@@ -23,6 +23,8 @@ from studio.planner.needs import Demands
 from studio.planner.outcome import Lack, Outcome, Shortfall
 from studio.planner.pool import Pool, PoolGroup, pool
 
+_BLOCKS = "num_gpu_blocks_override"
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -51,10 +53,11 @@ class Attempt:
 
 def work_out(subject: Subject, attempt: Attempt) -> Outcome:
     """Return what `attempt` comes to."""
-    settings, budget = attempt.settings, attempt.budget
+    settings = attempt.settings
     is_cpu = subject.engine.device is Device.CPU
-    made, faults = _pool(subject, settings, budget)
-    split, notes = _split(subject, settings)
+    made, faults = _pool(subject, settings, attempt.budget)
+    budget = _allocated(settings, attempt.budget, made)
+    split, notes = _split(subject, settings, attempt.cards)
     items = _items(budget, made, in_memory=is_cpu)
     on_host = items if is_cpu else budget.in_memory
     host = needs.of(subject.demands, settings, subject.ground.host, in_memory=on_host)
@@ -81,12 +84,18 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
             *_too_long(subject, settings),
             *faults,
             *lacks,
-            *host.shortfalls,
+            *(one for one in host.shortfalls if not _is_said(one, attempt)),
         ),
         unknown=tuple(_unknown(subject, attempt)),
         warnings=(*attempt.warnings, *notes, *host.warnings),
         assumptions=tuple(_assumptions(subject, budget, made)),
     )
+
+
+def _is_said(one: Shortfall, attempt: Attempt) -> bool:
+    """Tell whether a preset's own needs say the same already, and what the memory is for."""
+    head = one.sentence.partition(";")[0]
+    return any(other.sentence.startswith(head) for other in attempt.shortfalls)
 
 
 def whole(settings: Mapping[str, object], name: str) -> int | None:
@@ -96,13 +105,16 @@ def whole(settings: Mapping[str, object], name: str) -> int | None:
 
 
 def _split(
-    subject: Subject, settings: Mapping[str, object]
+    subject: Subject, settings: Mapping[str, object], cards: tuple[Gpu, ...]
 ) -> tuple[tuple[Shortfall, ...], tuple[str, ...]]:
     ranks = whole(settings, "tensor_parallel_size") or 1
     if subject.target is None:
         return (), ()
-    is_asked_for = "tensor_parallel_size" in subject.asked_for
-    return card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+    # Copies of KV heads are what a context is shared among.
+    is_shared = (whole(settings, "decode_context_parallel_size") or 1) > 1
+    is_asked_for = "tensor_parallel_size" in subject.asked_for and not is_shared
+    faults, notes = card_rules.rank_faults(subject.target, ranks, is_asked_for=is_asked_for)
+    return faults, (notes if cards else ())
 
 
 def _too_long(subject: Subject, settings: Mapping[str, object]) -> Iterator[Shortfall]:
@@ -129,8 +141,9 @@ def _cards(
         return [], None, []
     used = _used(items)
     lacks: list[Shortfall] = []
-    for card in attempt.cards:
-        lacks += card_ledger.shortfalls(ground, card, attempt.settings, used, error)
+    for alike in card_ledger.alike(ground, attempt.cards):
+        found = card_ledger.shortfalls(ground, alike[0], attempt.settings, used, error)
+        lacks += (card_ledger.of_all(one, alike) for one in found)
     is_whole = all(item.bytes is not None for item in items)
     known = used if is_whole else None
     ledger, headroom = card_ledger.on_cards(ground, attempt.cards, items, known)
@@ -173,21 +186,39 @@ def _assumptions(subject: Subject, budget: Budget, made: Pool | None) -> Iterato
 def _pool(
     subject: Subject, settings: Mapping[str, object], budget: Budget
 ) -> tuple[Pool | None, list[Shortfall]]:
-    if subject.target is None or budget.kv_bytes is None:
+    kv_bytes = budget.kv_bytes
+    if kv_bytes is None and whole(settings, _BLOCKS):
+        kv_bytes = 1  # blocks that are counted need no bytes to be known
+    if subject.target is None or kv_bytes is None:
         return None, []
-    if budget.kv_bytes <= 0:
+    if budget.kv_bytes is not None and budget.kv_bytes <= 0:
         missing = bytes_text(-budget.kv_bytes)
         sentence = (
             f"Nothing is left for the KV cache: {missing} are missing before its first block."
         )
         return None, [_nothing_left(budget.kv_bytes, budget, sentence)]
     try:
-        made = pool(subject.target, subject.drafter, settings, subject.engine, budget.kv_bytes)
+        made = pool(subject.target, subject.drafter, settings, subject.engine, kv_bytes)
     except BadInput as error:
         return None, [Shortfall(lack=Lack.RULE, amount=1, sentence=error.message)]
     if made.refusal is None:
         return made, []
     return made, [_refused(subject, settings, budget, made)]
+
+
+def _allocated(settings: Mapping[str, object], budget: Budget, made: Pool | None) -> Budget:
+    """Return the budget of a pool whose blocks are counted: they are allocated, whatever is left.
+
+    Source: vLLM 0.26 to 0.32, `v1/core/kv_cache_utils.py`, may_override_num_blocks.
+    """
+    if made is None or not whole(settings, _BLOCKS):
+        return budget
+    return dataclasses.replace(
+        budget,
+        kv_bytes=made.card_blocks * made.bytes_per_block,
+        kv_error_bytes=0,
+        kv_source=f"`{_BLOCKS}`",
+    )
 
 
 def _nothing_left(kv_bytes: int, budget: Budget, sentence: str) -> Shortfall:

@@ -208,6 +208,7 @@ class OwnPresets:
         self._put(trial, data)
         try:
             self._store.read(trial, preset_id, is_own=True)
+            text.require_no_secret_line(content, str(trial))
             trial.replace(path)
         except StudioError as error:
             message = error.message.replace(str(trial), shown_as or str(path))

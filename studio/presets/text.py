@@ -96,7 +96,8 @@ def secret_in(document: object, place: str = "") -> str | None:
     if isinstance(document, Mapping):
         for key, one in document.items():
             here = f"{place}.{key}" if place else str(key)
-            if isinstance(one, str) and one and _SECRET_NAME.search(str(key)):
+            is_text = isinstance(one, str | list) and bool(one)
+            if is_text and _SECRET_NAME.search(str(key)):
                 return here
             found = secret_in(one, here)
             if found is not None:
@@ -121,6 +122,21 @@ def require_no_secret(document: object, where: str) -> None:
             hint="Leave it out. The Studio makes the engine's key itself; `weir keys create` makes "
             "those of clients.",
         )
+
+
+def require_no_secret_line(text: str, where: str) -> None:
+    """Raise when a line looks like it holds a key, comments too: they are copied with the rest.
+
+    Raises: BadInput (`preset-secret`).
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        if _SECRET_VALUE.search(line):
+            raise BadInput(
+                "preset-secret",
+                f"{where}, line {number}: this looks like a key in plain text; presets are copied "
+                "and passed on.",
+                hint="Take it out of the file, comments included.",
+            )
 
 
 def _checked(text: str, wanted: dict[str, Any]) -> str:

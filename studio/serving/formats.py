@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 
 from studio.domain.presets import CommandFormat
 from studio.serving.command import Launch
@@ -116,7 +117,11 @@ def compose(
     ]
     lines += [f"      {name}: {_yaml(text)}" for name, text in _sorted(environment)]
     lines.append("    volumes:")
-    lines += [f"      - {_yaml(f'{folder}:{folder}')}" for folder in folders]
+    lines += [line for folder in folders for line in _mounted(folder)]
+    sockets = str(PurePosixPath(launch.socket).parent)
+    if sockets in environment.values():
+        # An image need not have the folder, nor let its user write there.
+        lines += ["    tmpfs:", f"      - {_yaml(f'{sockets}:mode=1777')}"]
     lines += [
         "    ports:",
         f'      - "127.0.0.1:{PORT}:{PORT}"',
@@ -141,6 +146,14 @@ def compose(
             "              capabilities: [gpu]",
         ]
     return "\n".join(lines)
+
+
+def _mounted(folder: str) -> list[str]:
+    """Return a folder that is seen where it lies; the short form ends a path at its first colon."""
+    if ":" not in folder:
+        return [f"      - {_yaml(f'{folder}:{folder}')}"]
+    quoted = _yaml(folder)
+    return ["      - type: bind", f"        source: {quoted}", f"        target: {quoted}"]
 
 
 def _sorted(environment: Mapping[str, str]) -> list[tuple[str, str]]:

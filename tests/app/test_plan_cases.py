@@ -81,6 +81,26 @@ def test_the_config_on_disk_wins_and_a_difference_is_told(model: Path, tmp_path:
     assert "differs from what the preset ships (query heads" in notes[0]
 
 
+@pytest.mark.parametrize(
+    ("found", "shipped", "sizes"),
+    [
+        ({"body": 100, "mtp": 4}, {"body": 60, "ple_table": 40}, (60, 40)),
+        ({"body": 100}, {"body": 90}, (100, None)),
+        ({}, {"body": 60, "ple_table": 40}, (60, 40)),
+        ({"body": 30}, {"body": 60, "ple_table": 40}, (0, 30)),
+        ({"body": 100, "vision": 1}, {"body": 60, "experts": 70}, (30, None)),
+    ],
+)
+def test_tables_that_stay_off_the_card_are_not_counted_on_it_once_they_are_here(
+    found: dict[str, int], shipped: dict[str, int], sizes: tuple[int, int | None]
+) -> None:
+    """Before a download a model fits, and after it 47 GiB of table would lie on the card."""
+    made = plan_cases._sizes(found, shipped)
+
+    assert (made["body"], made.get("ple_table")) == sizes
+    assert sum(made.values()) == sum((found or shipped).values())
+
+
 def test_a_broken_config_falls_back_to_what_the_preset_ships(model: Path, tmp_path: Path) -> None:
     """And says so."""
     (model / "config.json").write_text("{", encoding="utf-8")

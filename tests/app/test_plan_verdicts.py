@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from studio.app.plan_refusals import refusal
-from studio.cli.plan_text import verdict_sentence
+from studio.cli.plan_text import plan_text, verdict_sentence
 from studio.domain.plans import LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import GIB, MIB
-from tests.app.test_plans import QWEN, plan
+from studio.host import hosts
+from tests.app.test_plans import QWEN, plan, planner
 
 SPILL_MIB = (227, 238)
 """238 to 250 MB: what Windows moved out of a 4090 at a share of 0.93."""
@@ -139,6 +140,83 @@ async def test_a_context_that_is_offered_starts(
     assert (found.resident_requests or 0) >= 1
 
 
+async def test_a_context_within_the_error_bar_is_not_called_fit(tmp_path: Path) -> None:
+    """0.98 resident requests are no request: the engine's rule refuses what the forecast says."""
+    asked = await plan(
+        tmp_path, preset="27b-mtp", host="rtx3090-linux", overrides={"max_model_len": "90000"}
+    )
+
+    assert (asked.resident_requests or 1) < 1
+    assert asked.verdict is PlanVerdict.FITS_IF
+    assert asked.may_start
+    assert "224 blocks" in asked.reasons[0]
+    assert asked.reasons[0] not in asked.warnings
+    assert verdict_sentence(asked).startswith("`27b-mtp` may not start")
+    taken = {one.knob: one.value for one in asked.reductions}
+    assert [one.is_enough for one in asked.reductions] == [True]
+    found = await plan(tmp_path, preset="27b-mtp", host="rtx3090-linux", overrides=taken)
+    assert (found.verdict, found.may_start) == (PlanVerdict.FITS, False)
+    assert (found.resident_requests or 0) >= 1
+
+
+@pytest.mark.parametrize("context", range(86_000, 96_000, 500))
+async def test_what_fits_holds_a_whole_request(tmp_path: Path, context: int) -> None:
+    """Across the error bar: `fits` and fewer than one resident request never go together."""
+    found = await plan(
+        tmp_path,
+        preset="27b-mtp",
+        host="rtx3090-linux",
+        overrides={"max_model_len": str(context)},
+    )
+
+    is_whole = (found.blocks or 0) > (found.blocks_per_request or 0)  # one is held back
+    assert (found.verdict is PlanVerdict.FITS) is is_whole
+
+
+async def test_a_start_that_may_succeed_is_not_refused(tmp_path: Path) -> None:
+    """Within the error bar the engine decides: a person who wants to try may."""
+    plans = planner(tmp_path)
+    preset = plans._presets.get("27b-mtp")
+    recipe = plans._catalog.recipe(preset.runtime)
+    machine = hosts.of_catalogue("rtx3090-linux", plans._paths).host
+
+    found = await plans.require(
+        preset,
+        recipe,
+        machine,
+        overrides={"max_model_len": "90000"},
+        gpus=None,
+        allow_spill=False,
+    )
+
+    assert found.may_start
+
+
+async def test_steps_beside_unknown_weights_promise_nothing(tmp_path: Path, shape: Path) -> None:
+    """A shorter context mends the pool; whether the weights go onto the card nobody knows."""
+    pinned = {"kv_cache_memory_bytes": "2GiB"}
+    asked = {"model": str(shape), "engine": "vllm-0.31.0", "host": "rtx3090-linux"}
+    found = await plan(tmp_path, **asked, overrides=pinned)
+
+    assert found.verdict is PlanVerdict.DOES_NOT_FIT
+    assert [(one.knob, one.is_enough) for one in found.reductions] == [("max_model_len", None)]
+    assert "whether they are enough is not known" in plan_text(found)
+    taken = {one.knob: one.value for one in found.reductions}
+    open_ = await plan(tmp_path, **asked, overrides={**pinned, **taken})
+    assert open_.verdict is PlanVerdict.UNKNOWN
+
+
+async def test_a_folder_under_wsl2_counts_what_wsl2_takes(tmp_path: Path, shape: Path) -> None:
+    """The same card leaves less there: a folder's forecast has to know, as a preset's does."""
+    folder = with_weights(shape)
+
+    async def outside(host: str) -> int:
+        found = await plan(tmp_path, model=str(folder), engine="vllm-0.31.0", host=host)
+        return next(item.bytes or 0 for item in found.ledger if item.name == "non-torch")
+
+    assert await outside("rtx4090-wsl2") > await outside("rtx4090-linux")
+
+
 async def test_weights_that_are_not_here_leave_the_verdict_open(
     tmp_path: Path, shape: Path
 ) -> None:
@@ -257,3 +335,54 @@ async def test_an_allowed_spill_is_said_and_ends_at_the_whole_card(
         assert "in all" in found.reasons[0]
         assert refusal(found).code == "plan-does-not-fit"
         assert "--allow-spill" not in (refusal(found).hint or "")
+
+
+async def test_the_larger_v100_holds_what_was_published(tmp_path: Path) -> None:
+    """5.85 contexts of 262,144 tokens at 0.86; without the item it would promise 7.1."""
+    share = {"gpu_memory_utilization": "0.86"}
+    found = await plan(tmp_path, preset="v100-27b", host="v100-32x4-linux", overrides=share)
+    small = await plan(tmp_path, preset="v100-27b", host="v100-16x4-linux")
+
+    assert found.resident_requests == pytest.approx(5.85, abs=0.01)
+    assert (found.pool_tokens_error or 0) / (found.pool_tokens or 1) > 0.05
+    assert small.pool_tokens == pytest.approx(425_473, rel=0.01)
+
+
+async def test_a_pool_that_experts_make_room_for_is_as_sure_as_its_layers(tmp_path: Path) -> None:
+    """Give or take 101,286 tokens of 16,384 is no error bar: the experts take what is left."""
+    found = await plan(tmp_path, preset="v100-v41-16k", host="v100-32x4-linux")
+
+    assert 0 < (found.pool_tokens_error or 0) < (found.pool_tokens or 0) / 4
+    experts = next(item for item in found.ledger if item.name == "experts")
+    assert experts.error_bytes
+
+
+async def test_what_holds_for_four_cards_is_said_once(tmp_path: Path) -> None:
+    """Four sentences that differ in a number are read as four troubles."""
+    found = await plan(tmp_path, preset="v100-flash-next-gguf", host="v100-16x4-linux")
+
+    about_cards = [one for one in found.warnings if "GiB of card" in one]
+    assert len(about_cards) == 1
+    assert about_cards[0].endswith("The same holds for cards 1, 2 and 3.")
+
+
+async def test_too_little_memory_is_said_once_and_with_its_purpose(tmp_path: Path) -> None:
+    """The preset's own need says what the memory is for."""
+    found = await plan(tmp_path, preset="v100-flash-next", host="rtx4090-wsl2")
+
+    about_memory = [one for one in found.reasons if "of memory" in one]
+    assert len(about_memory) == 1
+    assert "for the KV history" in about_memory[0]
+    assert not any("KV heads" in one for one in found.warnings)  # no card to copy them to
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+async def test_no_source_is_cut(tmp_path: Path, width: int) -> None:
+    """In a pipe there is no other place to read on."""
+    found = await plan(tmp_path, preset="27b-dflash2", host="rtx4090-wsl2")
+
+    text = plan_text(found, width)
+
+    assert "…" not in text
+    words = "".join(text.split())
+    assert all("".join(item.source.split())[-12:] in words for item in found.ledger)

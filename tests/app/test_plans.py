@@ -304,6 +304,48 @@ async def test_bad_input_is_named(tmp_path: Path, fields: dict[str, object], cod
     assert (await fails(tmp_path, **fields)).code == code
 
 
+async def test_stages_take_a_card_each(tmp_path: Path, model: Path) -> None:
+    """A pipeline of two on one card would be planned with half of the pool."""
+    found = await plan(
+        tmp_path,
+        model=str(model),
+        engine="vllm-0.31.0",
+        host="rtx3090x2-linux",
+        overrides={"pipeline_parallel_size": "2", "kv_cache_memory_bytes": "4GiB"},
+    )
+
+    assert found.gpus == (0, 1)
+
+
+async def test_blocks_that_are_counted_need_no_bytes(tmp_path: Path, model: Path) -> None:
+    """`num_gpu_blocks_override` is what the engine allocates, whatever its card has left."""
+    found = await plan(
+        tmp_path,
+        model=str(model),
+        engine="vllm-0.31.0",
+        host="rtx3090-linux",
+        overrides={"num_gpu_blocks_override": "400", "max_model_len": "32768"},
+    )
+
+    assert (found.blocks, found.pool_tokens_error) == (400, 0)
+    assert found.kv_bytes == 400 * (found.page_bytes or 0) * 16
+    assert found.verdict is PlanVerdict.UNKNOWN  # the weights
+
+
+async def test_overrides_of_the_config_are_planned_with(tmp_path: Path, model: Path) -> None:
+    """`hf_overrides` is an argument like any other; the pool of half the layers is larger."""
+    fields = {"model": str(model), "engine": "vllm-0.31.0"}
+    whole = await plan(tmp_path, **fields, overrides=PINNED)
+    half = await plan(
+        tmp_path,
+        **fields,
+        overrides={**PINNED, "hf_overrides": '{"text_config": {"num_hidden_layers": 32}}'},
+    )
+
+    assert half.pool_tokens_error == 0
+    assert (half.pool_tokens or 0) > 1.9 * (whole.pool_tokens or 0)
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -1,6 +1,7 @@
 """What the service says about presets, here and on hosts in files."""
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -160,3 +161,21 @@ async def test_the_same_preset_on_another_runtime(presets: Presets) -> None:
     assert made.runtime == "cu13-hyperqwen-0.32.0"
     assert "cu13-hyperqwen-0.32.0" in made.argv[0]
     json.loads(msgspec.json.encode(made))
+
+
+async def test_a_container_sees_a_model_where_it_lies(presets: Presets, tmp_path: Path) -> None:
+    """A preset of one's own model names a folder anywhere; without it the engine finds nothing."""
+    folder = tmp_path / "mein Modell: ü"
+    await presets.copy("cpu-demo", CopyRequest(id="mine"))
+    made = await presets.text("mine")
+    fields = 'id = "own", title = "Own", licence = "x", origin = "y", files = ["config.json"]'
+    own = f'model = {{ {fields}, disk_bytes = 1, folder = "{folder}" }}'
+    text = re.sub(r"(?m)^model = .*$", own, made.text)
+    await presets.edit("mine", EditRequest(text=text))
+
+    found = await presets.argv(ArgvRequest(preset="mine", format=CommandFormat.COMPOSE))
+
+    assert f'source: "{folder}"' in found.text
+    assert f"{tmp_path / 'höme' / 'models'}:" not in found.text
+    sockets = found.environment["VLLM_RPC_BASE_PATH"]
+    assert f'tmpfs:\n      - "{sockets}:mode=1777"' in found.text

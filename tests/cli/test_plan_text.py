@@ -103,8 +103,8 @@ def test_different_cards_have_a_table_each() -> None:
 
     text = plan_text.plan_text(msgspec.structs.replace(FITS, ledger=ledger, gpus=(0, 1)))
 
-    assert "On the card 0" in text
-    assert "On the card 1" in text
+    assert "On card 0" in text
+    assert "On card 1" in text
 
 
 def test_alike_cards_are_counted() -> None:

@@ -85,6 +85,24 @@ def test_a_preset_says_where_its_values_come_from() -> None:
     assert "then prepared: base, overlay" in text
 
 
+def test_a_refusal_is_said_once() -> None:
+    """Its sentence stood in the verdict and, with the way out, once more below."""
+    refused = msgspec.structs.replace(
+        detail("v100-v41-16k", "v100-32x4-linux"),
+        usable=False,
+        resolved=fit_on("v100-v41-16k", "v100-16x4-linux").resolved,
+    )
+    assert refused.resolved is not None
+    (refusal,) = refused.resolved.refusals
+    only = msgspec.structs.replace(refused, reasons=(refusal.sentence,))
+    more = msgspec.structs.replace(refused, reasons=("No card.", refusal.sentence))
+
+    for one, verdict in ((only, "for the reason below"), (more, "does not fit. No card.")):
+        text = " ".join(preset_text.detail_text(one, 200).split())
+        assert text.count(refusal.sentence) == 1
+        assert verdict in text
+
+
 def test_a_preset_without_anything_to_tell_is_short() -> None:
     """No empty headings."""
     bare = PresetDetail(preset=preset(), path="/p", host="h", usable=False, reasons=("No.",))
@@ -107,7 +125,7 @@ def test_conflicts_stand_first() -> None:
 
     assert text.index("to different values") < text.index("changed by you")
     assert "was 1 · yours 2 · now 1" in text
-    assert f"    was {'x' * 60}…\n    yours [1]\n    now –" in text
+    assert f"    was {'x' * 72}\n    {'x' * 27}\n    yours [1]\n    now –" in text
     assert "Note." in text
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import vllm.v1.core.kv_cache_utils as sizing
 import vllm.v1.kv_cache_interface as specs
+from vllm.distributed.utils import get_pp_indices
 from vllm.v1.kv_cache_layout import KVCacheLayout
 
 logging.disable(logging.CRITICAL)
@@ -40,7 +41,8 @@ def spec_of(entry: list[Any], case: dict[str, Any]) -> Any:
         return specs.MLAAttentionSpec(
             block_size=block, num_kv_heads=1, head_size=token_bytes, dtype=torch.uint8
         )
-    heads, keys, values = shape[0], shape[1], shape[2] or shape[1]
+    heads = max(1, shape[0] // case.get("shards", 1))
+    keys, values = shape[1], shape[2] or shape[1]
     width = token_bytes // (heads * (keys + values))
     values_of = {
         "block_size": block,
@@ -75,13 +77,21 @@ def settings_of(case: dict[str, Any]) -> Any:
             hf_config=SimpleNamespace(model_type="sample"),
         ),
         parallel_config=SimpleNamespace(
-            decode_context_parallel_size=1, tensor_parallel_size=1, pipeline_parallel_size=1
+            decode_context_parallel_size=case.get("context_shards", 1),
+            tensor_parallel_size=case.get("shards", 1),
+            pipeline_parallel_size=case.get("stages", 1),
         ),
         max_in_flight_tokens=case["in_flight"],
         num_prefill_lookahead_tokens=0,
         attention_config=SimpleNamespace(hisparse_config=None),
         device_config=SimpleNamespace(device_type="cuda"),
     )
+
+
+def stages_of(layers: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Return the layers of each stage, as vLLM's get_pp_indices deals them out."""
+    bounds = [get_pp_indices(len(layers), rank, count) for rank in range(count)]
+    return [dict(list(layers.items())[first:last]) for first, last in bounds]
 
 
 def outcome_of(case: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +103,9 @@ def outcome_of(case: dict[str, Any]) -> dict[str, Any]:
     }
     settings = settings_of(case)
     try:
-        (made,) = sizing.get_kv_cache_configs(settings, [layers], [case["kv_bytes"]])
+        stages = stages_of(layers, case.get("stages", 1))
+        each = [case["kv_bytes"]] * len(stages)
+        made, *_ = sizing.get_kv_cache_configs(settings, stages, each)
     except NotImplementedError:
         return {"error": "pages-differ"}
     except ValueError as error:

@@ -3,6 +3,7 @@
 import dataclasses
 
 import msgspec
+import pytest
 
 from studio.domain.geometry import ModelGeometry
 from studio.domain.units import GIB
@@ -193,3 +194,92 @@ def test_a_model_known_in_part_is_never_exact() -> None:
     )
 
     assert found.geometry_error > 0
+
+
+BARE = dataclasses.replace(GPU, target=ModelGeometry(architecture="x", layers=LLAMA.layers))
+"""A model whose files say nothing of their weights."""
+
+
+def test_weights_that_were_seen_stay_known_when_another_setting_changes() -> None:
+    """Graphs weigh the same model: what a boot measured of it is no less true without them."""
+    eager: dict[str, object] = {"gpu_memory_utilization": 0.5, "enforce_eager": True}
+    around = seen_on_card(
+        eager,
+        weights_bytes=3 * GIB,
+        non_torch_bytes=GIB // 4,
+        activation_peak_bytes=GIB,
+        kv_bytes=8 * GIB,
+    )
+
+    found = budget.forecast(BARE, {**eager, "enforce_eager": False}, (CARD,), around)
+
+    sizes = {item.name: item.bytes for item in found.items}
+    assert sizes["weights"] == 3 * GIB
+    assert "activation-peak" not in sizes  # the table of this test forecasts none
+    assert found.unknown == ()
+    assert found.kv_bytes == 8 * GIB  # nothing that was changed weighs anything here
+    source = next(item.source for item in found.items if item.name == "weights")
+    assert source == "as seen here on 2026-11-29, with other settings"
+
+
+@pytest.mark.parametrize(
+    ("changed", "known"),
+    [
+        ({"enforce_eager": True}, {"weights", "non-torch"}),
+        ({"max_num_seqs": 4}, {"weights", "non-torch"}),
+        ({"kv_cache_dtype": "fp8"}, {"weights", "non-torch"}),
+        ({"tensor_parallel_size": 2}, set()),
+        ({"dtype": "float32"}, {"non-torch"}),
+        ({"vision": False}, {"non-torch"}),
+        (
+            {"gpu_memory_utilization": 0.6},
+            {"weights", "non-torch", "activation-peak", "graphs"},
+        ),
+    ],
+)
+def test_only_what_no_changed_setting_bears_on_is_kept(
+    changed: dict[str, object], known: set[str]
+) -> None:
+    """Weights of another number format, or of half a card, would be believed."""
+    settings: dict[str, object] = {"gpu_memory_utilization": 0.5}
+    around = seen_on_card(
+        settings,
+        weights_bytes=3,
+        non_torch_bytes=4,
+        activation_peak_bytes=5,
+        graph_pool_bytes=6,
+    )
+
+    found = calibration.match(
+        around.calibration,
+        runtime_id="r1",
+        preset="p",
+        cards=["GPU-0"],
+        settings={**settings, **changed},
+    )
+
+    assert found is not None
+    assert set(found.known()) == known
+
+
+def test_weights_in_memory_are_those_that_were_seen() -> None:
+    """On the processor, too: GGUF files have no headers that are read."""
+    boot = calibration.observed(
+        {"weights_bytes": GIB}, runtime_id="r1", preset="p", cards=[], settings={},
+        is_cold=False, boot_s=None, card_bytes=None, at="2026-11-29T10:00:00",
+    )  # fmt: skip
+    around = Surroundings(
+        tables=TABLES,
+        memory_bytes=16 * GIB,
+        runtime_id="r1",
+        preset="p",
+        calibration=calibration.with_boot(Calibration(), boot),
+    )
+    bare = dataclasses.replace(BARE, engine=CPU.engine)
+
+    found = budget.forecast(
+        bare, {"gpu_memory_utilization": 0.5, "enforce_eager": True}, (), around
+    )
+
+    assert found.kv_bytes == 7 * GIB - 600_000_000
+    assert found.unknown == ()

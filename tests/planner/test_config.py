@@ -3,7 +3,7 @@
 import pytest
 
 from studio.domain.errors import BadInput
-from studio.planner.config import Config, text_config
+from studio.planner.config import Config, overridden, text_config
 
 
 def test_the_first_name_that_is_there_wins() -> None:
@@ -55,3 +55,33 @@ def test_a_model_that_states_its_layers_is_no_wrapper() -> None:
     outer = Config({"num_hidden_layers": 4, "text_config": {"vocab_size": 9}})
 
     assert text_config(outer) is outer
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (None, {"n": 1, "text_config": {"a": 1, "b": 2}, "rope_scaling": {"f": 4}}),
+        ({"n": 2}, {"n": 2, "text_config": {"a": 1, "b": 2}, "rope_scaling": {"f": 4}}),
+        (
+            '{"text_config": {"a": 9}, "rope_scaling": {"g": 1}}',
+            {"n": 1, "text_config": {"a": 9, "b": 2}, "rope_scaling": {"g": 1}},
+        ),
+    ],
+)
+def test_overrides_change_a_configuration_as_the_engine_does(
+    overrides: object, expected: dict[str, object]
+) -> None:
+    """A person who serves half of the layers asks about half of the layers."""
+    stored = {"n": 1, "text_config": {"a": 1, "b": 2}, "rope_scaling": {"f": 4}}
+
+    assert overridden(stored, overrides) == expected
+    assert stored["n"] == 1
+
+
+@pytest.mark.parametrize("overrides", ["[1]", "no", 5])
+def test_overrides_that_are_no_object_are_refused(overrides: object) -> None:
+    """The engine would refuse them with a traceback."""
+    with pytest.raises(BadInput) as caught:
+        overridden({}, overrides)
+
+    assert caught.value.code == "knob-value"

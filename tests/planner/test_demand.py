@@ -1,5 +1,6 @@
 """Arguments and their defaults, as the engine fills them in."""
 
+import msgspec
 import pytest
 
 from studio.domain.errors import BadInput
@@ -233,16 +234,17 @@ def test_mamba_all_is_a_doubt_where_it_exists() -> None:
     settings: dict[str, object] = {"enable_prefix_caching": True, "mamba_cache_mode": "all"}
 
     old = asked(settings, target=shape(ATTENTION, mamba), by=engine("vllm-0.30.0"))
-    new = asked(settings, target=shape(ATTENTION, mamba), by=NEW)
+    with pytest.raises(BadInput) as caught:
+        asked(settings, target=shape(ATTENTION, mamba), by=NEW)
 
-    assert (old.mamba_mode, new.mamba_mode) == ("all", "align")
+    assert old.mamba_mode == "all"
+    assert "`none` or `align`" in caught.value.message
     assert old.doubts != ()
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"decode_context_parallel_size": 2},
         {"kv_cache_dtype_skip_layers": "0,1"},
         {"disable_sliding_window": True},
     ],
@@ -252,6 +254,31 @@ def test_what_is_not_modelled_is_a_doubt(settings: dict[str, object]) -> None:
     (doubt,) = asked(settings).doubts
 
     assert next(iter(settings)) in doubt
+
+
+MLA_LAYERS = LayerSet(kind=LayerKind.MLA, count=61, kv_heads=1, latent_size=576)
+
+
+@pytest.mark.parametrize(
+    ("settings", "layers", "reason"),
+    [
+        (
+            {"tensor_parallel_size": 8},
+            msgspec.structs.replace(ATTENTION, kv_heads=8),
+            "fewer copies",
+        ),
+        ({"tensor_parallel_size": 3}, MLA_LAYERS, "evenly"),
+        ({"tensor_parallel_size": 8}, msgspec.structs.replace(WINDOWED, kv_heads=4), "sliding"),
+    ],
+)
+def test_contexts_that_cannot_be_shared_are_refused(
+    settings: dict[str, object], layers: LayerSet, reason: str
+) -> None:
+    """The engine refuses them too, and says less."""
+    with pytest.raises(BadInput) as caught:
+        asked({**settings, "decode_context_parallel_size": 2}, target=shape(layers), by=OLD)
+
+    assert reason in caught.value.message
 
 
 def test_arguments_that_change_nothing_are_no_doubt() -> None:

@@ -26,6 +26,8 @@ def kinds(model_type: str, architecture: str = "", **values: object) -> str:
         ("llama", {}, "ffffff"),
         ("mistral", {"sliding_window": 4_096}, "ssssss"),
         ("mistral", {"sliding_window": None}, "ffffff"),
+        ("mimo", {"sliding_window": 4_096, "use_sliding_window": False}, "ffffff"),
+        ("exaone4", {"sliding_window": 4_096, "sliding_window_pattern": "LLG"}, "ssfssf"),
         ("qwen2", {"sliding_window": 4_096}, "ffffff"),
         ("qwen2", {"sliding_window": 4_096, "use_sliding_window": True}, "ffffff"),
         (
@@ -123,3 +125,29 @@ def test_like_layers_are_counted_together_wherever_they_stand() -> None:
     other = LayerSet(kind=LayerKind.SLIDING, count=1, kv_heads=2, head_size=64, window=9)
 
     assert [layer.count for layer in counted([one, other, one])] == [2, 1]
+
+
+def test_windows_that_the_engine_refuses_are_a_doubt() -> None:
+    """A pool of an engine that does not start is no exact figure."""
+    values = {**BASE, "sliding_window": 64, "use_sliding_window": True, "max_window_layers": 3}
+
+    layers, notes = plain_layers(Config(values), "qwen2", "")
+
+    assert [layer.kind for layer in layers] == [LayerKind.FULL] * 3 + [LayerKind.SLIDING] * 3
+    assert "max_window_layers" in notes[0]
+
+
+def test_sliding_layers_may_have_heads_of_their_own() -> None:
+    """Step 3.5 states them beside those of its whole layers."""
+    other = {"attention_type": "sliding_attention", "num_attention_groups": 4, "head_dim": 32}
+    values = {
+        **BASE,
+        "sliding_window": 64,
+        "layer_types": ["full_attention", "sliding_attention"],
+        "attention_other_setting": other,
+    }
+
+    (whole, local), _ = plain_layers(Config({**values, "num_hidden_layers": 2}), "step3p5", "")
+
+    assert (whole.kv_heads, whole.head_size) == (2, 64)
+    assert (local.kv_heads, local.head_size) == (4, 32)

@@ -12,7 +12,7 @@ from tests.planner.plan_samples import outcome, short
 ABOUT = About(model="A model", engine="vllm-0.32.0", host="a machine")
 
 
-def giving(is_enough: bool) -> Reduction:
+def giving(is_enough: bool | None) -> Reduction:
     """Return one reduction."""
     return Reduction(
         knob="vision", value="false", title="No images", costs="x", is_enough=is_enough
@@ -29,6 +29,9 @@ def giving(is_enough: bool) -> Reduction:
         (outcome({}, unknown=("no card",)), (), PlanVerdict.UNKNOWN),
         (outcome({}, short(Lack.POOL), unknown=("x",)), (), PlanVerdict.DOES_NOT_FIT),
         (outcome({}, short(Lack.CARD, is_certain=False)), (), PlanVerdict.FITS),
+        (outcome({}, short(Lack.POOL, is_certain=False)), (giving(True),), PlanVerdict.FITS_IF),
+        (outcome({}, short(Lack.POOL, is_certain=False)), (), PlanVerdict.UNKNOWN),
+        (outcome({}, short(Lack.POOL), unknown=("x",)), (giving(None),), PlanVerdict.DOES_NOT_FIT),
     ],
 )
 def test_the_verdict_follows_from_what_is_sure(

@@ -1,5 +1,6 @@
 """The pool: recorded ones to the token, vLLM as the judge, and the laws of arithmetic."""
 
+import functools
 import json
 import re
 import time
@@ -7,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.domain.errors import BadInput
+from studio.domain.geometry import LayerKind, LayerSet
+from studio.planner.config import overridden
 from studio.planner.engine import engine
 from studio.planner.geometry import geometry
 from studio.planner.pool import pool
@@ -178,6 +181,7 @@ def test_an_unknown_cache_type_is_named() -> None:
     assert "fp8" in (refused.value.hint or "")
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     small=st.integers(min_value=0, max_value=1 << 36),
     more=st.integers(min_value=0, max_value=1 << 36),
@@ -198,6 +202,7 @@ def test_more_bytes_never_hold_fewer_tokens(
     assert one.longest_context <= two.longest_context
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     drafts=st.integers(min_value=1, max_value=15),
     kv_bytes=st.integers(min_value=1 << 30, max_value=1 << 35),
@@ -225,6 +230,7 @@ def test_a_state_more_a_request_never_holds_more_tokens(
     assert many.tokens <= few.tokens
 
 
+@settings(deadline=None)  # the clock of a busy machine says nothing of arithmetic
 @given(
     kv_bytes=st.integers(min_value=1, max_value=1 << 34),
     length=st.integers(min_value=1, max_value=262_144),
@@ -279,3 +285,65 @@ def test_a_history_in_the_machines_memory_leaves_the_card_its_hot_pages() -> Non
     assert on_host.resident_requests == 2.0
     assert on_host.tokens == 2 * 262_144
     assert not on_host.is_exact
+
+
+LATENT = LayerSet(kind=LayerKind.MLA, count=61, kv_heads=1, latent_size=576)
+
+
+@pytest.mark.parametrize("version", ["0.26.0", "0.30.0", "0.32.0"])
+def test_a_context_dealt_out_among_cards_takes_its_share_of_blocks(version: str) -> None:
+    """Latent vectors are copied to every card, unless the tokens are dealt out among them."""
+    settings: dict[str, object] = {"max_model_len": 65_536, "tensor_parallel_size": 8}
+    by = engine(f"vllm-{version}")
+
+    copied = pool(shape(LATENT), None, settings, by, 1 << 33)
+    dealt = pool(shape(LATENT), None, {**settings, "decode_context_parallel_size": 8}, by, 1 << 33)
+
+    assert dealt.is_exact
+    assert dealt.blocks == copied.blocks
+    assert dealt.blocks_per_request == copied.blocks_per_request // 8
+    assert dealt.tokens == pytest.approx(copied.tokens * 8, abs=8)
+
+
+def test_the_fullest_stage_of_a_pipeline_decides() -> None:
+    """61 layers over two stages are 31 and 30, not twice thirty and a half."""
+    by = engine("vllm-0.31.0")
+
+    one = pool(shape(LATENT), None, {"max_model_len": 4_096}, by, 1 << 33)
+    two = pool(
+        shape(LATENT), None, {"max_model_len": 4_096, "pipeline_parallel_size": 2}, by, 1 << 33
+    )
+
+    assert two.is_exact
+    assert two.bytes_per_block * 61 == one.bytes_per_block * 31
+
+
+@functools.cache
+def odd() -> tuple[Row, ...]:
+    """Return models of every make, and what vLLM itself made of them on the meta device."""
+    text = (DATA / "odd.jsonl").read_text(encoding="utf-8")
+    return tuple(json.loads(line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, id=f"{n}-{row['name']}-{row['version']}") for n, row in enumerate(odd())],
+)
+def test_models_of_every_make_come_out_as_vllm_makes_them(row: Row) -> None:
+    """Latent, windowed, chunked, recurrent, encoding: from `config.json` to blocks and tokens.
+
+    Source: vLLM's own start, without weights and card; its tensor parallel world faked.
+    """
+    overrides = row["settings"].get("hf_overrides")
+    target = geometry(overridden(row["config"], overrides))
+    drafter = geometry(row["drafter"]) if row["drafter"] else None
+    settings = {**row["settings"], "attention_backend": row["backend"]}
+    judge = engine(f"vllm-{row['version']}")
+
+    for outcome in row["results"]:
+        found = pool(target, drafter, settings, judge, outcome["bytes"])
+        assert found.block_size == row["block_size"]
+        if "error" in outcome:
+            assert found.refusal is not None
+        else:
+            assert (found.card_blocks, found.tokens) == (outcome["blocks"], outcome["tokens"])

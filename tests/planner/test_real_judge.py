@@ -65,6 +65,20 @@ def model_of(dice: random.Random) -> tuple[ModelGeometry, ModelGeometry | None]:
     )
 
 
+def spread(dice: random.Random, only: LayerSet) -> dict[str, object]:
+    """Return how a model of one kind of layers is spread over cards."""
+    heads = only.kv_heads or 1
+    return dice.choice(
+        (
+            {},
+            {"pipeline_parallel_size": dice.choice((2, 3, 4))},
+            {"tensor_parallel_size": dice.choice((heads, 2 * heads))},
+            {"tensor_parallel_size": 2 * heads, "decode_context_parallel_size": 2},
+            {"tensor_parallel_size": 4 * heads, "decode_context_parallel_size": 4},
+        )
+    )
+
+
 def drawn(dice: random.Random) -> Drawn:
     """Return a model, its settings and bytes."""
     target, drafter = model_of(dice)
@@ -79,6 +93,8 @@ def drawn(dice: random.Random) -> Drawn:
         settings |= {"spec_method": "eagle", "draft_tokens": dice.choice((1, 3, 7))}
     elif target.mtp_layers:
         settings |= {"spec_method": "mtp", "draft_tokens": 1}
+    elif len(target.layers) == 1:
+        settings |= spread(dice, target.layers[0])
     return target, drafter, settings, dice.randrange(1 << 27, 1 << 34)
 
 
@@ -93,6 +109,9 @@ def case_of(one: Drawn) -> dict[str, Any]:
         "in_flight": wanted.in_flight_tokens,
         "mamba_mode": wanted.mamba_mode,
         "draft_tokens": wanted.draft_tokens,
+        "shards": wanted.shards,
+        "context_shards": wanted.context_shards,
+        "stages": wanted.stages,
         "block_size": plan.block_size,
         "caches": [
             [

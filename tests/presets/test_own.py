@@ -164,6 +164,7 @@ def test_what_exists_is_not_overwritten_and_what_does_not_is_named(home: Home) -
         ("schema_version = 1", "schema_version = 9", "preset-version", "newer"),
         ('id = "mine"', 'id = "other"', "document-invalid", "`id` should be"),
         ("[values]", '[environment]\nHF_TOKEN = "abc"\n\n[values]', "preset-secret", "HF_TOKEN"),
+        ("[values]", "# sk-live-0123456789abcdef\n[values]", "preset-secret", "line "),
         ("[values]", "[values", "document-invalid", "not valid TOML"),
         ("max_num_seqs = 8", "max_num_seqs = 0", "document-invalid", "at least 1"),
     ],

@@ -84,6 +84,7 @@ def test_any_text_can_be_a_value(value: str) -> None:
         ({"environment": {"VLLM_API_KEY": "abc"}}, "environment.VLLM_API_KEY"),
         ({"environment": {"HF_TOKEN": "x"}}, "environment.HF_TOKEN"),
         ({"fixed": {"api_key": "x"}}, "fixed.api_key"),
+        ({"structured": {"api_key": ["x"]}}, "structured.api_key"),
         ({"arguments": ["--api-key", "x"]}, "arguments[0]"),
         ({"arguments": ["--x", "--api-key=x"]}, "arguments[1]"),
         ({"summary": "use sk-weir-0123456789abcdef"}, "summary"),

@@ -88,6 +88,14 @@ def test_the_compose_file_gives_cards_folders_and_shared_memory() -> None:
     assert json.dumps(ODD, ensure_ascii=False).replace("$", "$$") in text
 
 
+def test_a_folder_with_a_colon_is_mounted_as_one() -> None:
+    """`/a:b:/a:b` would be read as the folder `/a`, mounted at `b`."""
+    text = formats.written(LAUNCH, CommandFormat.COMPOSE, gpus=(), folders=("/a:b", "/c d"))
+
+    assert '- type: bind\n        source: "/a:b"\n        target: "/a:b"' in text
+    assert '- "/c d:/c d"' in text
+
+
 def test_without_cards_no_device_is_asked_for() -> None:
     """A container that asks for a card that is not there does not start."""
     text = formats.written(LAUNCH, CommandFormat.COMPOSE, gpus=(), folders=("/rt",))
