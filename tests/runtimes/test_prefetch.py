@@ -157,10 +157,29 @@ def test_a_page_for_people_will_do_where_an_index_has_no_json(
 def test_an_index_without_hashes_serves_as_before(
     large: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A plain folder of a web server; each wheel is still held against the lock."""
+    """A plain folder of a web server; each wheel is still held against the lock, and read once."""
     with index_of(large.wheels, says_hashes=False) as server:
         _use(server, monkeypatch)
+        server.bytes_per_s = 8_000_000
+        monkeypatch.setattr("studio.host.package_index._READING_S", 0.1)
         _run(large)
+        assert server.sent < 1.5 * SIZE
+
+
+@pytest.mark.parametrize("speaks_json", [True, False])
+def test_a_lock_without_sizes_asks_the_index_for_them(
+    large: StandIn, monkeypatch: pytest.MonkeyPatch, speaks_json: bool
+) -> None:
+    """A recipe of one's own has no table; a page for people says no sizes, so all come by ours."""
+    (large.recipe_file.parent / "sizes.toml").unlink()
+    with index_of(large.wheels, speaks_json=speaks_json) as server:
+        _use(server, monkeypatch)
+
+        _run(large)
+
+        assert _ours(server) > 0
+        assert (_ours(server, "weirtiny-1.0-py3-none-any.whl") > 0) is not speaks_json
+        assert server.sent < SIZE + 1_000_000
 
 
 def test_a_look_up_that_takes_too_long_is_left_to_uv(
@@ -288,7 +307,7 @@ def test_what_uv_has_fetched_before_is_not_fetched_again(
     """A runtime that was removed with its store leaves its packages in uv's cache."""
     sizes = large.recipe_file.parent / "sizes.toml"
     kept = sizes.read_text()
-    sizes.unlink()
+    _write_sizes(large, dict.fromkeys(("weirlarge==1.0", "weirtiny==1.0", "weirother==1.0"), 1))
     record = _run(large)
     shutil.rmtree(folder.folder_of(large.paths, record))
     shutil.rmtree(large.paths.store)
@@ -332,7 +351,7 @@ def test_a_disk_without_room_for_both_is_left_to_uv(
     """uv keeps no wheel; where an installation just fits, ours would be what fills the disk."""
     found = shutil.disk_usage(large.wheels)
     little = found._replace(free=SIZE)
-    monkeypatch.setattr("studio.runtimes.prefetch.shutil.disk_usage", lambda _place: little)
+    monkeypatch.setattr("studio.host.prefetch.shutil.disk_usage", lambda _place: little)
 
     _run(large)
 

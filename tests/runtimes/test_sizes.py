@@ -1,7 +1,8 @@
 """How much there is to fetch: exact with a table of sizes, reckoned without one."""
 
+from studio.host import locks
 from studio.host.paths import Paths, bundled_root
-from studio.runtimes import locks, sizes
+from studio.runtimes import sizes
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import download_bytes
 from studio.runtimes.stock import whole_lock
