@@ -18,7 +18,8 @@ from studio.domain.manifests import InstalledRuntime
 from studio.runtimes import folder
 from studio.runtimes.install import install
 from studio.runtimes.interpreter import host_platform
-from studio.runtimes.prefetch import wheels_folder
+from studio.runtimes.prefetch import REPAIR, wheels_folder
+from studio.runtimes.repair import repair
 from tests.fakes.hostile import Exchange, Hostile, status
 from tests.fakes.killed_downloads import kept_bytes
 from tests.fakes.package_index import index_of
@@ -29,6 +30,15 @@ from tests.runtimes.standin import StandIn
 from tests.runtimes.test_install import ROOT, VICTIM, WAIT_S, helpers_of
 
 SIZE = 24_000_000
+REPAIRING = """
+import asyncio, sys
+from pathlib import Path
+from studio.host.paths import Paths
+from studio.runtimes.catalog import Catalog
+from studio.runtimes.repair import repair
+paths = Paths(home=Path(sys.argv[1]), catalogue=Path(sys.argv[2]))
+asyncio.run(repair(Catalog(paths).recipe("tiny-1.0"), paths, lambda report: None))
+"""
 FILE = "weirlarge-1.0-py3-none-any.whl"
 
 
@@ -85,11 +95,11 @@ def _asked(server: Hostile, file: str = FILE) -> int:
     return sum(request.target == f"/files/{file}" for request in server.requests)
 
 
-def _starting(stand_in: StandIn) -> subprocess.Popen[str]:
+def _starting(stand_in: StandIn, program: str = VICTIM) -> subprocess.Popen[str]:
     """Begin an installation in a process of its own."""
     paths = stand_in.paths
     return subprocess.Popen(
-        [sys.executable, "-c", VICTIM, paths.home, paths.catalogue, "0"],
+        [sys.executable, "-c", program, paths.home, paths.catalogue, "0"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -141,6 +151,49 @@ def test_a_kill_in_the_middle_of_a_wheel_costs_at_most_a_mebibyte(
     small = sum(len(body) for name, body in index.files.items() if name != f"/files/{FILE}")
     pages = 100_000
     assert index.sent <= len(data) + (1 << 20) + small + pages
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_repair_fetches_a_large_wheel_the_same_way(
+    large: StandIn, index: Hostile, is_killed: bool
+) -> None:
+    """A lost half gigabyte on a slow line is what a repair is about; a kill keeps what came."""
+    record = _run(large)
+    site = folder.folder_of(large.paths, record) / "python" / "lib"
+    (victim,) = site.glob("python3.*/site-packages/weirlarge/data")
+    victim.unlink()
+    shutil.rmtree(large.paths.store)
+    shutil.rmtree(large.paths.cache / "uv")
+    data, index.sent = (large.wheels / FILE).read_bytes(), 0
+    before = _ours(index)
+    place = wheels_folder(large.paths, large.recipe, REPAIR)
+    if is_killed:
+        index.bytes_per_s = 12_000_000
+        _kill_a_repair(large, index)
+        kept = kept_bytes(place / FILE, data)
+        assert kept >= SIZE // 2 - (1 << 20)
+        index.bytes_per_s = None
+
+    asyncio.run(repair(large.recipe, large.paths, large.reports.append))
+
+    assert victim.is_file()
+    assert _ours(index) > before
+    assert index.sent <= SIZE + (1 << 20) + 200_000
+    assert not place.parent.exists()
+
+
+def _kill_a_repair(stand_in: StandIn, server: Hostile) -> None:
+    child = _starting(stand_in, REPAIRING)
+    try:
+        until(lambda: server.sent >= SIZE // 2 or child.poll() is not None, "the middle")
+        assert child.poll() is None, "it ended before it could be killed"
+        child.send_signal(signal.SIGKILL)
+        child.wait(WAIT_S)
+    finally:
+        child.kill()
+        child.communicate()
+    until(lambda: not server.open_connections, "the end of its connections")
+    psutil.wait_procs(helpers_of(stand_in.paths.home), timeout=WAIT_S)
 
 
 def test_a_page_for_people_will_do_where_an_index_has_no_json(
