@@ -136,9 +136,14 @@ def exclusive(path: Path, *, is_shared: bool = False) -> Iterator[bool]:
 
     With `is_shared`, others may hold it the same way. The kernel frees the lock when the holder
     dies, however it dies.
+    Raises: HostLacks (`not-writable`, `disk-full`) where the file cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    with file:
         if os.name != "posix":  # WORKAROUND(windows): the service runs in WSL2, so POSIX there
             yield True
             return
