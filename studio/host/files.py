@@ -25,12 +25,15 @@ def make_private(folder: Path, *, must_be_own: bool = False) -> None:
     """Create `folder` (mode 0700) and its parents.
 
     `must_be_own` is for names that others can guess, in folders where anybody may write: somebody
-    may have been there first. Raises: OSError.
+    may have been there first. Raises: HostLacks (`not-writable`, `disk-full`).
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    if must_be_own and os.name == "posix" and folder.lstat().st_uid != os.getuid():
-        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    folder.chmod(0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if must_be_own and os.name == "posix" and folder.lstat().st_uid != os.getuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        folder.chmod(0o700)
+    except OSError as error:
+        raise from_os_error(error, folder) from error
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, is_durable: bool = True) -> None:
