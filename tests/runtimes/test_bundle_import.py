@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,9 +14,7 @@ import pytest
 
 from studio.domain.errors import Busy, Damaged, HostLacks, NotFound, StudioError
 from studio.domain.events import StageState
-from studio.domain.manifests import RuntimeRecipe
 from studio.host import signing
-from studio.host.documents import read_json
 from studio.host.files import exclusive
 from studio.runtimes import (
     bundle_import,
@@ -25,13 +22,10 @@ from studio.runtimes import (
     folder,
     history,
     repair,
-    survey,
     verify,
     versions,
 )
-from studio.runtimes.manifest import LISTING, PLACED, Manifest
 from studio.runtimes.signers import forget, trust
-from studio.runtimes.store import Read, Store, is_whole
 from tests.runtimes.bundles import CARRY_NOTHING, Made, export, host, made, take, tree
 from tests.runtimes.damage import SCRIPT, SITE
 from tests.runtimes.standin import NAME, StandIn
@@ -153,50 +147,6 @@ async def test_it_can_be_repaired_moved_and_exported_again(made: Made, tmp_path:
     await take(third, Path(again.path), again.fingerprint)
 
     await assert_works(made, third)
-
-
-async def test_the_next_runtime_shares_what_came_in_a_bundle(made: Made, tmp_path: Path) -> None:
-    """A second one on a box without a network takes its packages from the store; no patch does."""
-    there = made.home(tmp_path / "home")
-
-    await take(there, made.file)
-
-    root = folder.folder_of(there.paths, made.record)
-    store = Store(there.paths)
-    kept = {path.name.rpartition("-1.0-")[0] for path in store.packages.iterdir()}
-    assert {"weirother", "weirscript"} <= kept
-    assert "weirtiny" not in kept  # a patch changed it
-    for key in store.packages.iterdir():
-        listed = store.record(key.name)
-        assert listed is not None
-        for entry in listed.entries:
-            blob = store.blob(entry)
-            assert is_whole(blob, entry), entry.path
-            is_own = entry.flags & (PLACED | LISTING)
-            assert is_own or blob.samefile(root / entry.path), entry.path
-    recipe = read_json(root / folder.RECIPE_FILE, RuntimeRecipe)
-    assert recipe is not None
-    assert recipe == there.recipe
-
-
-async def test_a_file_that_reads_back_differently_is_not_kept(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stick that loses bytes must not spoil the next runtime."""
-    there = made.home(tmp_path / "home")
-    survey_of = survey.survey
-
-    def rotten(root: Path, identity: str, known: Mapping[str, Read]) -> Manifest:
-        listed = survey_of(root, identity, known)
-        first, *others = listed.entries
-        worse = msgspec.structs.replace(first, digest=b"0" * 32, flags=0)
-        return msgspec.structs.replace(listed, entries=(worse, *others))
-
-    monkeypatch.setattr(survey, "survey", rotten)
-
-    assert (await refusal(there, made.file, made.exported.fingerprint)).code == "disk-unreliable"
-
-    assert list(Store(there.paths).packages.iterdir()) == []
 
 
 async def test_an_unknown_signer_is_refused_until_one_says_so(made: Made, tmp_path: Path) -> None:
