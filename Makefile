@@ -33,8 +33,9 @@ up: deps ## Set everything up and serve a model on 127.0.0.1
 	@exec $(BIN)/weir up $(ARGS)
 
 # Written last, so that an interrupted set-up is continued and a finished one costs nothing.
+# What it says goes to standard error: standard output is `weir up`'s, which may be JSON.
 $(VENV)/.stamp-deps: requirements.lock pyproject.toml
-	@set -e; \
+	@set -e; exec >&2; \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  found=; \
 	  for name in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -63,7 +64,7 @@ $(VENV)/.stamp-deps: requirements.lock pyproject.toml
 	  echo 'Setting up .venv: about 150 MB to download, once.'; \
 	  $$found -m venv --clear $(VENV); \
 	fi; \
-	quiet=--quiet; if [ -t 1 ]; then quiet=; fi; \
+	quiet=--quiet; if [ -t 2 ]; then quiet=; fi; \
 	$(BIN)/python -m pip install --disable-pip-version-check $$quiet \
 	  --require-hashes -r requirements.lock || { \
 	  echo 'error: Packages of requirements.lock could not be installed; pip says why above.' >&2; \

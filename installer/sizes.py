@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import tomllib
 import urllib.parse
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
@@ -21,9 +21,9 @@ import uv
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 
-from studio.host import pip_config
+from studio.domain.manifests import RuntimeRecipe
+from studio.host import locks, pip_config
 from studio.host.paths import Paths, bundled_root
-from studio.runtimes import locks
 from studio.runtimes.catalog import Catalog, recipe_folder
 from studio.runtimes.packages import extra_indexes
 from studio.runtimes.sizes import SIZES_FILE
@@ -60,13 +60,38 @@ def main() -> None:
         recipe = Catalog(paths).recipe(name)
         lock = whole_lock(paths, recipe)
         indexes = extra_indexes(recipe) if recipe.packages is not None else ()
-        found = sizes(
-            lock, resolved(lock, recipe.interpreter.series, indexes), recipe.interpreter.series
-        )
+        listed = _listed(lock, ())
+        try:
+            packages = resolved(listed, recipe.interpreter.series, indexes)
+        except subprocess.CalledProcessError:
+            if not indexes:
+                raise
+            # What only they have stays without a size; an installation asks for it then.
+            print(f"{name}: without {', '.join(indexes)}, which do not answer here")
+            packages = resolved(_listed(lock, _of_indexes(recipe)), recipe.interpreter.series, ())
+        found = sizes(lock, packages, recipe.interpreter.series)
         target = recipe_folder(paths, name) / SIZES_FILE
         target.write_text(text(found), "utf-8")
         whole = sum(found.values())
         print(f"{target}: {len(found)} of {len(locks.pins(lock))} wheels, {whole:,} bytes")
+
+
+def _listed(lock: str, without: Collection[str]) -> str:
+    """Return the part of a lock that an index lists: not what it names by an address."""
+    listed = [
+        line for line in lock.splitlines(keepends=True) if locks.address_of(line.strip()) is None
+    ]
+    text = "".join(listed)
+    kept = {pin for pin in locks.pins(text) if pin.partition("==")[0] not in without}
+    return locks.part(text, kept)
+
+
+def _of_indexes(recipe: RuntimeRecipe) -> set[str]:
+    """Return the packages that a recipe takes from indexes of its own."""
+    indexes = recipe.packages.indexes if recipe.packages is not None else ()
+    return {
+        locks.plain(f"{one}==0").partition("==")[0] for each in indexes for one in each.packages
+    }
 
 
 def resolved(lock: str, series: str, indexes: Iterable[str]) -> list[Package]:

@@ -3,11 +3,14 @@
     python -I canary_vllm.py '{"version": "0.32.0", "extension": "vllm._C", "is_full": true}'
 
 Quick: the engine is of its version, its compiled operators load, and one of them computes what
-plain torch computes. Full: the engine boots with all its processes on a model of some ten thousand
-random numbers and continues a prompt, twice the same. It prints `WEIR-CANARY` and the findings.
+plain torch computes; with `"device": "cuda"` on the first card, and every card multiplies as the
+processor does. Full: the engine boots with all its processes on a model of some ten thousand random
+numbers and continues a prompt, twice the same, unless the recipe says that it does not boot one
+(`"boots": false`). It prints `WEIR-CANARY` and the findings.
 """
 
 import importlib
+import importlib.metadata
 import json
 import pathlib
 import sys
@@ -23,17 +26,16 @@ FAULTS = (
 MODEL = {
     "architectures": ["LlamaForCausalLM"],
     "model_type": "llama",
-    "hidden_size": 64,
-    "intermediate_size": 128,
+    "hidden_size": 128,
+    "intermediate_size": 256,
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "num_key_value_heads": 2,
-    "head_dim": 32,
+    "head_dim": 64,
     "vocab_size": 256,
     "max_position_embeddings": 128,
     "rms_norm_eps": 1e-5,
     "rope_theta": 10000.0,
-    "torch_dtype": "float32",
     "hidden_act": "silu",
     "bos_token_id": 1,
     "eos_token_id": 2,
@@ -41,9 +43,17 @@ MODEL = {
 }
 
 
+CARD = {"dtype": "float16", "gpu_memory_utilization": 0.02}
+"""A type that every card has, and a share that is free beside an engine that serves."""
+PROCESSOR = {"dtype": "float32"}
+
+
 def version(asked):
     """The package is the version that the recipe names."""
-    found = importlib.import_module("vllm.version").__version__
+    if "distribution" in asked:
+        found = importlib.metadata.version(asked["distribution"])
+    else:
+        found = importlib.import_module("vllm.version").__version__
     return found.split("+")[0] == asked["version"], found
 
 
@@ -61,6 +71,23 @@ def operators(asked):
     return error < 1e-4, f"silu_and_mul is off by {error:.1e}"
 
 
+def cards(asked):
+    """Every card multiplies small whole numbers in half precision without an error."""
+    import torch
+
+    kind = asked["device"]
+    left = torch.arange(64 * 64).reshape(64, 64) % 7 - 3
+    right = torch.arange(64 * 64).reshape(64, 64) % 5 - 2
+    wanted = left @ right
+    count = torch.cuda.device_count()
+    for number in range(count):
+        place = torch.device(kind, number)
+        out = (left.half().to(place) @ right.half().to(place)).cpu()
+        if not torch.equal(out.long(), wanted):
+            return False, f"card {number} ({torch.cuda.get_device_name(place)}) multiplies wrong"
+    return count > 0, f"{count} cards multiply right"
+
+
 def boot(asked):
     """The engine boots and continues a prompt."""
     from vllm import LLM, SamplingParams
@@ -76,12 +103,14 @@ def boot(asked):
         max_model_len=64,
         max_num_seqs=2,
         kv_cache_memory_bytes=1 << 24,
-        dtype="float32",
         disable_log_stats=True,
+        **(CARD if asked.get("device") == "cuda" else PROCESSOR),
     )
     settings = SamplingParams(max_tokens=TOKENS, temperature=0, detokenize=False, ignore_eos=True)
-    prompts = [{"prompt_token_ids": PROMPT}, {"prompt_token_ids": PROMPT}]
-    said = [list(one.outputs[0].token_ids) for one in engine.generate(prompts, settings)]
+    said = []
+    for _again in range(2):
+        (one,) = engine.generate([{"prompt_token_ids": PROMPT}], settings)
+        said.append(list(one.outputs[0].token_ids))
     is_well = len(said[0]) == TOKENS and said[0] == said[1]
     return is_well and all(0 <= token < 256 for token in said[0]), f"it said {said}"
 
@@ -89,8 +118,13 @@ def boot(asked):
 def main():
     """Try what the first argument asks for, and print what came of it."""
     asked = json.loads(sys.argv[1])
+    checks = [version, operators]
+    if asked.get("device") == "cuda":
+        checks.append(cards)
+    if asked["is_full"] and asked.get("boots", True):
+        checks.append(boot)
     findings = []
-    for check in (version, operators, *((boot,) if asked["is_full"] else ())):
+    for check in checks:
         began = time.monotonic()
         try:
             is_well, said = check(asked)

@@ -23,6 +23,7 @@ from studio.domain.runtimes import (
     RuntimeList,
 )
 from studio.host.meter import Report
+from studio.host.network import in_force
 from studio.host.paths import Paths
 from studio.runtimes import describe, install, pin, repair, series, verdict, verify, versions
 from studio.runtimes import folder as folders
@@ -72,13 +73,13 @@ class Runtimes:
     async def pin(self, name: str, request: PinRequest) -> RuntimeDetail:
         """Keep what the person supplied, and return the runtime as it now is.
 
-        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.pin.record` raises.
+        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.pin` raises.
         """
-        await asyncio.to_thread(self._pin, name, request)
+        published = await asyncio.to_thread(self._catalog.published, name)
+        policy = await asyncio.to_thread(in_force, self._paths)
+        full = await pin.resolved(self._paths, published, request, policy)
+        await asyncio.to_thread(pin.record, self._paths, published, full)
         return await self.one(name)
-
-    def _pin(self, name: str, request: PinRequest) -> None:
-        pin.record(self._paths, self._catalog.published(name), request)
 
     async def series(self, name: str) -> FetchedSeries:
         """Fetch, check and return the patch series that a runtime takes from other projects.

@@ -128,9 +128,13 @@ def detail_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
 def pinned_text(found: RuntimeDetail, width: int = READABLE_WIDTH) -> str:
     """Return what is still open after something was supplied."""
     waits = found.info.state in (RuntimeState.NOT_PINNED, RuntimeState.UNVERIFIED)
+    commits = dict.fromkeys(one.commit for one in found.patches if one.commit is not None)
+    written = f"{found.info.name}: written down."
+    if commits:
+        written = f"{found.info.name}: written down; commit {', '.join(commits)}."
     if not waits:
-        return "\n".join(_wrapped([f"{found.info.name}: written down. {NOTHING_OPEN}"], width))
-    head = f"{found.info.name}: written down. Still in the way:"
+        return "\n".join(_wrapped([f"{written} {NOTHING_OPEN}"], width))
+    head = f"{written} Still in the way:"
     return _section(head, found.info.reasons, width)
 
 

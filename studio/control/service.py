@@ -80,10 +80,7 @@ def run(paths: Paths, *, until_released: bool) -> int:
     Raises: HostLacks when the home cannot be written.
     """
     require_writable(paths)
-    try:
-        files.make_private(paths.sockets, must_be_own=paths.sockets != paths.service)
-    except OSError as error:
-        raise files.from_os_error(error, paths.sockets) from error
+    files.make_private(paths.sockets, must_be_own=paths.sockets != paths.service)
     with files.exclusive(lock_file(paths)) as is_ours:
         if not is_ours:
             sys.stdout.write("The service of this folder runs already.\n")

@@ -25,12 +25,15 @@ def make_private(folder: Path, *, must_be_own: bool = False) -> None:
     """Create `folder` (mode 0700) and its parents.
 
     `must_be_own` is for names that others can guess, in folders where anybody may write: somebody
-    may have been there first. Raises: OSError.
+    may have been there first. Raises: HostLacks (`not-writable`, `disk-full`).
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    if must_be_own and os.name == "posix" and folder.lstat().st_uid != os.getuid():
-        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    folder.chmod(0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if must_be_own and os.name == "posix" and folder.lstat().st_uid != os.getuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+        folder.chmod(0o700)
+    except OSError as error:
+        raise from_os_error(error, folder) from error
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, is_durable: bool = True) -> None:
@@ -136,9 +139,14 @@ def exclusive(path: Path, *, is_shared: bool = False) -> Iterator[bool]:
 
     With `is_shared`, others may hold it the same way. The kernel frees the lock when the holder
     dies, however it dies.
+    Raises: HostLacks (`not-writable`, `disk-full`) where the file cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    with file:
         if os.name != "posix":  # WORKAROUND(windows): the service runs in WSL2, so POSIX there
             yield True
             return

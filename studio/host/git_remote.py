@@ -5,6 +5,7 @@ Nothing is believed here and nothing checked: whoever reads the pack names every
 content. Protocol: git's gitprotocol-http and gitprotocol-v2.
 """
 
+import re
 import urllib.parse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -27,6 +28,8 @@ _HEADERS = {"Git-Protocol": "version=2", "User-Agent": "git/weir-studio"}
 _FLUSH, _DELIMITER = b"0000", b"0001"
 _DATA, _FAILURE = 1, 3
 _MISSING = "not our ref"
+_REFS = ("HEAD", "refs/heads/", "refs/tags/")
+_NAME = re.compile(r"[0-9a-f]{40}")
 
 
 class Remote:
@@ -61,6 +64,28 @@ class Remote:
         body = b"".join(map(_line, head)) + _DELIMITER
         body += b"".join(map(_line, [*lines, "done\n"])) + _FLUSH
         return _pack_of(self.address, await self._ask(body))
+
+    async def refs(self) -> dict[str, str]:
+        """Return the commit of each branch and tag, and of `HEAD`; a tag's own is that with `^{}`.
+
+        Raises: NetworkFailure (`repository-unreachable`).
+        """
+        head = ["command=ls-refs\n", *(["object-format=sha1\n"] if self._knows_format else [])]
+        lines = [
+            "peel\n",
+            *(f"ref-prefix {one}\n" for one in ("HEAD", "refs/heads/", "refs/tags/")),
+        ]
+        body = b"".join(map(_line, head)) + _DELIMITER + b"".join(map(_line, lines)) + _FLUSH
+        found: dict[str, str] = {}
+        for line in _lines(self.address, await self._ask(body)):
+            words = line.decode("utf-8", "replace").split()
+            if len(words) < 2 or not _NAME.fullmatch(words[0]):
+                continue
+            found[words[1]] = words[0]
+            for word in words[2:]:
+                if word.startswith("peeled:"):
+                    found[f"{words[1]}^{{}}"] = word.removeprefix("peeled:")
+        return found
 
     async def _ask(self, body: bytes) -> bytes:
         kind = f"application/x-{_SERVICE}"

@@ -4,11 +4,14 @@ An index answers as JSON (PEP 691) or as a page (PEP 503), wants a password or a
 by pip's files, uv's file or a recipe, and lists a wheel for each platform. uv knows all of that. It
 resolves the pins for an interpreter and writes what it chose as a `pylock.toml` (PEP 751), whose
 entries name address, size and sha256. It reads no more than the pages of the index, unless these
-say no sha256; that, and an index that does not answer, ends after a minute without a result.
+say no sha256. Then it would read the wheels through to reckon theirs, and once more to install
+them: that is ended after seconds, an index that does not answer after a minute, without a result.
 """
 
+import asyncio
 import base64
 import logging
+import re
 import tomllib
 import urllib.parse
 from collections.abc import Mapping
@@ -19,8 +22,11 @@ import msgspec
 from studio.host import pip_config, process, uv
 from studio.host.network import NetworkPolicy, redacted
 
+ANSWER_FILE = "pylock.large.toml"
 _LOOKUP_TIMEOUT_S = 60.0
-"""What an index that says no sha256 may cost: uv then reads the wheels through to reckon theirs."""
+_READING_S = 2.0
+"""How long uv may go on once it has chosen: what it says at once is what the index lists."""
+_CHOSEN = re.compile(r"^Resolved \d+ packages? in ")
 _PORTS = {"http": 80, "https": 443}
 _logger = logging.getLogger(__name__)
 
@@ -73,22 +79,43 @@ async def look_up(
     if policy.offline:
         return ()
     arguments, variables = pip_config.uv_settings(policy.sources, extra_indexes=extra_indexes)
-    lines: list[str] = []
-    result = await process.run(
-        [
-            *(uv.binary(), "pip", "compile", "--python", str(python), "--format", "pylock.toml"),
-            *("--no-deps", "--only-binary", ":all:", "--no-header"),
-            *("--quiet", "--color", "never", *arguments, str(requirements)),
-        ],
-        env=uv.environment(cache, {**policy.uv_variables(), **variables}),
-        cwd=requirements.parent,
-        timeout_s=_LOOKUP_TIMEOUT_S,
-        on_line=lines.append,
-    )
+    target = requirements.with_name(ANSWER_FILE)
+    target.unlink(missing_ok=True)  # uv would prefer what an older one names
+    command = [
+        *(uv.binary(), "pip", "compile", "--python", str(python), "--format", "pylock.toml"),
+        *("--no-deps", "--only-binary", ":all:", "--no-header", "--output-file", str(target)),
+        *("--color", "never", *arguments, str(requirements)),
+    ]
+    env = uv.environment(cache, {**policy.uv_variables(), **variables})
+    try:
+        if not await _resolve(command, env, requirements.parent):
+            return ()
+        return _listed(target.read_text("utf-8"), variables)
+    except FileNotFoundError:
+        return ()
+    finally:
+        target.unlink(missing_ok=True)
+
+
+async def _resolve(command: list[str], env: Mapping[str, str], folder: Path) -> bool:
+    """Let uv write what it chooses; False where it finds no answer, or begins to read wheels."""
+    clock = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(None) as limit:
+
+            def on_line(line: str) -> None:
+                if _CHOSEN.match(line):
+                    limit.reschedule(clock.time() + _READING_S)
+
+            result = await process.run(
+                command, env=env, cwd=folder, timeout_s=_LOOKUP_TIMEOUT_S, on_line=on_line
+            )
+    except TimeoutError:
+        _logger.info("the large wheels are left to uv: their index says no sha256")
+        return False
     if result.exit_code != 0:
         _logger.info("no index says where the large wheels are: %s", " ".join(result.tail[-4:]))
-        return ()
-    return _listed("\n".join(lines), variables)
+    return result.exit_code == 0
 
 
 def _listed(text: str, variables: Mapping[str, str]) -> tuple[Listed, ...]:

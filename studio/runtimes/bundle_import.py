@@ -36,7 +36,16 @@ from studio.host.paths import Paths
 from studio.host.processes import marked
 from studio.host.progress import Progress, followed
 from studio.host.threads import in_thread
-from studio.runtimes import bundle, bundle_read, history, relocate, signers, survey, verify
+from studio.runtimes import (
+    bundle,
+    bundle_read,
+    bundle_stock,
+    history,
+    relocate,
+    signers,
+    survey,
+    verify,
+)
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
 from studio.runtimes.bundle import RUNTIME
@@ -303,13 +312,18 @@ class _Import:
         """List the runtime anew from what the disk holds.
 
         Every byte is read back for it and compared with the index: a stick or disk that loses what
-        it was given is noticed here.
+        it was given is noticed here. The store gets the packages on the way, of the same reading.
         """
         old = manifests.read(self._root)
         if old is None:
             raise bundle.damaged(self._path.name, "its list of files is missing")
-        listed = survey.survey(self._root, self._index.record.runtime_id)
-        self._compare(listed)
+        fed = bundle_stock.feed(self._paths, self._root, self._index.recipe, self._index.record)
+        try:
+            listed = survey.survey(self._root, self._index.record.runtime_id, fed.known)
+            self._compare(listed)
+        except StudioError:
+            bundle_stock.take_back(self._paths, fed)
+            raise
         listed = msgspec.structs.replace(listed, lock=old.lock)
         manifests.write(self._root / manifests.MANIFEST_FILE, listed)
 
@@ -389,6 +403,7 @@ class _Import:
             bytes=folder_bytes(self._root),
             installed_at=now,
         )
+        write_json(self._root / folders.RECIPE_FILE, self._index.recipe)
         write_json(self._root / folders.RECORD_FILE, record)
 
     def _activate(self) -> None:

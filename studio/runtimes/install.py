@@ -302,7 +302,8 @@ class _Installation:
     async def _install_missing(self, missing: Path) -> None:
         policy = in_force(self._paths)
         here = await prefetch.prefetch(
-            self._recipe, self._paths, missing, self._folder, self._meter, policy=policy
+            *(self._recipe, self._paths, missing, self._python, self._folder, self._meter),
+            policy=policy,
         )
         await install_packages(
             self._recipe,

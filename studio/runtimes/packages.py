@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from studio.domain.manifests import AliasDistribution, RuntimeRecipe
-from studio.host import pip_config, process, uv
+from studio.host import locks, pip_config, process, uv
 from studio.host.files import write_atomic
 from studio.host.meter import Meter
 from studio.host.network import NetworkPolicy
-from studio.runtimes import locks
 
 _COMPILE_TIMEOUT_S = 1800.0
 _DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")

@@ -25,11 +25,14 @@ from studio.domain.runtimes import (
 )
 from studio.host.documents import read_json, write_json
 from studio.host.files import exclusive
+from studio.host.network import NetworkPolicy
 from studio.host.paths import Paths
+from studio.runtimes.upstream import refs
 
 ORDER_MARK = "series-order"
 """The mark of a recipe whose list was not seen at its commit; agreed to, any list will do."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_REF = re.compile(r"[A-Za-z0-9][\w./+-]{0,199}", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _WHEEL = re.compile(
     r"(?P<name>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII
@@ -177,7 +180,10 @@ def _remedies(recipe: RuntimeRecipe) -> list[str]:
     name = recipe.name
     said = []
     if lacking_commits(recipe):
-        said.append(f"Name one that you trust: `weir runtime pin {name} --commit SHA`.")
+        said.append(
+            f"`weir runtime pin {name}` takes the project's newest one, "
+            f"`weir runtime pin {name} --commit SHA` one that you trust."
+        )
     for wheel in lacking_hashes(recipe):
         file = wheel.file or f"{wheel.name.replace('-', '_')}-{wheel.version}-….whl"
         said.append(f"Supply it: `weir runtime pin {name} --hash {file}=SHA256`.")
@@ -189,6 +195,30 @@ def _remedies(recipe: RuntimeRecipe) -> list[str]:
 
 
 # Supplying it
+
+
+async def resolved(
+    paths: Paths, published: RuntimeRecipe, request: PinRequest, policy: NetworkPolicy
+) -> PinRequest:
+    """Return the request with the commit in full, where it names a branch or tag, or nothing.
+
+    Who supplies nothing for a recipe that waits for a commit gets the project's newest one.
+
+    Raises: what `refs.resolve` raises.
+    """
+    name = request.commit
+    if request == PinRequest() and lacking_commits(apply(published, _supplied(paths, published))):
+        name = refs.NEWEST
+    is_name = name is not None and _REF.fullmatch(name) and not _COMMIT.fullmatch(name.lower())
+    repositories = lacking_commits(published)
+    if name is None or not is_name or not repositories:
+        return request
+    commit = await refs.resolve(repositories[0], name, policy)
+    return msgspec.structs.replace(request, commit=commit)
+
+
+def _supplied(paths: Paths, published: RuntimeRecipe) -> RuntimePin | None:
+    return read(paths).runtimes.get(published.name)
 
 
 def record(paths: Paths, published: RuntimeRecipe, request: PinRequest) -> RuntimePin:
@@ -276,7 +306,7 @@ def _check_commit(published: RuntimeRecipe, commit: str) -> None:
         raise BadInput(
             "pin-commit",
             f"A commit has 40 hexadecimal digits, found `{commit}`.",
-            hint="Short commits and names of branches may change their meaning; write it in full.",
+            hint="Write it in full, or name a branch or tag, which is looked up once.",
         )
     if lacking_commits(published):
         return

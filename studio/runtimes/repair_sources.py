@@ -15,24 +15,25 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
-from studio.host import archive, pip_config, uv
+from studio.host import archive, locks, pip_config, uv
 from studio.host.files import write_atomic
 from studio.host.hashing import hash_file
 from studio.host.meter import Meter
-from studio.host.network import in_force
+from studio.host.network import NetworkPolicy, in_force
 from studio.host.paths import Paths
+from studio.host.prefetch import Prefetched
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
 from studio.runtimes import (
     interpreter,
     libraries,
-    locks,
     patches,
+    prefetch,
     relocate,
     series,
+    sizes,
     survey,
     verify,
-    wheels,
 )
 from studio.runtimes.manifest import (
     EXECUTABLE,
@@ -49,6 +50,8 @@ from studio.runtimes.store import Store, interpreter_key, package_keys
 from studio.runtimes.store_take import take
 
 REPAIR_FOLDER = "repair"
+_UNPACKED = 5
+"""How much larger a wheel is unpacked, at most: 4.3 times for PyTorch's, 3.2 for all of vLLM's."""
 
 
 class Sources:
@@ -188,19 +191,37 @@ class Sources:
         if not owners:
             return
         requirements = stage / "requirements.txt"
-        some = wheels.localised(locks.part(lock, owners), pip_config.read_sources().folders)
+        some = locks.localised(locks.part(lock, owners), pip_config.read_sources().folders)
         write_atomic(requirements, some.encode())
+        policy = in_force(self._paths)
+        here = await self._fetch_large(requirements, owners, policy)
         request = uv.PackageRequest(
             python=self._root / self._record.python,
-            requirements=requirements,
+            requirements=here.requirements,
             cache=self._cache,
             prefix=stage / "python",
             compile_bytecode=False,
             extra_indexes=extra_indexes(self._recipe),
             what=f"The packages of {self._recipe.title} that are damaged",
-            policy=in_force(self._paths),
+            policy=policy,
+            folders=here.folders,
         )
         await uv.install(request, on_line=self._meter.note)
+        done = functools.partial(prefetch.forget, self._paths, self._recipe, stage, prefetch.REPAIR)
+        await in_thread(done)
+
+    async def _fetch_large(
+        self, requirements: Path, owners: Collection[str], policy: NetworkPolicy
+    ) -> Prefetched:
+        """Fetch large wheels by our own downloader; a repair that was killed goes on there."""
+        known = sizes.wheel_sizes(self._recipe, self._paths)
+        python = self._root / self._record.python
+        return await prefetch.prefetch(
+            *(self._recipe, self._paths, requirements, python, requirements.parent, self._meter),
+            policy=policy,
+            purpose=prefetch.REPAIR,
+            disk_bytes=_UNPACKED * sum(known.get(owner, 0) for owner in owners),
+        )
 
     async def _from_store(self, owners: Collection[str], lock: str, stage: Path) -> frozenset[str]:
         """Lay out what the store has whole; what it has not is not to come from the cache either.

@@ -119,7 +119,8 @@ def not_pinned(recipe: RuntimeRecipe, title: str, repository: str) -> HostLacks:
     return HostLacks(
         "runtime-not-pinned",
         f"{recipe.title} is not pinned yet: the commit of `{title}` ({repository}) is not known.",
-        hint=f"Name one that you trust: `weir runtime pin {recipe.name} --commit SHA`.",
+        hint=f"`weir runtime pin {recipe.name}` takes the newest one; `--commit SHA` one that you "
+        "trust.",
     )
 
 

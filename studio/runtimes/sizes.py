@@ -9,9 +9,9 @@ import functools
 from pathlib import Path
 
 from studio.domain.manifests import Document, RuntimeRecipe
+from studio.host import locks
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
-from studio.runtimes import locks
 from studio.runtimes.catalog import recipe_folder
 from studio.runtimes.interpreter import host_platform
 from studio.runtimes.stock import whole_lock

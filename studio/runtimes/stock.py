@@ -9,14 +9,14 @@ from pathlib import Path
 
 from studio.domain.errors import Busy
 from studio.domain.manifests import RuntimeRecipe
-from studio.host import pip_config, uv, uv_cache
+from studio.host import locks, pip_config, uv, uv_cache
 from studio.host.files import folder_bytes, require_space, write_atomic
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import locks, wheels
+from studio.runtimes import wheels
 from studio.runtimes.store import Read, Store, interpreter_key, package_keys
 from studio.runtimes.store_keep import keep, keep_interpreter
 from studio.runtimes.store_take import Taken, take
@@ -113,7 +113,7 @@ class Stock:
             lock = folders.lock_file(self._paths, self._recipe)
             assert lock is not None
             return wheels.requirements_file(self._recipe, lock, root)
-        some = wheels.localised(locks.part(self._lock, missing), pip_config.read_sources().folders)
+        some = locks.localised(locks.part(self._lock, missing), pip_config.read_sources().folders)
         write_atomic(root / MISSING_FILE, some.encode())
         return root / MISSING_FILE
 

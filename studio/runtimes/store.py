@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from studio.domain.errors import Damaged, HostLacks
+from studio.host import locks
 from studio.host.files import exclusive, write_atomic
 from studio.host.hashing import Hashed
 from studio.host.paths import Paths
 from studio.host.sharing import Way, is_leftover, share, share_over, way_of
-from studio.runtimes import locks
 from studio.runtimes import manifest as manifests
 from studio.runtimes.interpreter import host_platform
 from studio.runtimes.manifest import EXECUTABLE, LINK, LISTING, PLACED, Entry, Manifest

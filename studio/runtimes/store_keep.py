@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from studio.host import locks
 from studio.host.hashing import Hashed, Wanted, hash_files
 from studio.host.sharing import is_leftover
-from studio.runtimes import locks, relocate, survey
+from studio.runtimes import relocate, survey
 from studio.runtimes.manifest import LINK, LISTING, PLACED, SUSPECT, Entry
 from studio.runtimes.store import Read, Store, inode_of
 from studio.runtimes.survey import Distribution, Owned, Seen

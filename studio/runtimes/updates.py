@@ -10,10 +10,11 @@ from studio.domain.errors import StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, PatchSet, RuntimeRecipe
 from studio.domain.runtimes import Change, ChangeKind, RuntimeUpdate, UpdateKind
+from studio.host import locks
 from studio.host.documents import read_json
 from studio.host.paths import Paths
 from studio.runtimes import folder as folders
-from studio.runtimes import interpreter, locks, pin, sizes, verdict, versions
+from studio.runtimes import interpreter, pin, sizes, verdict, versions
 from studio.runtimes import manifest as manifests
 from studio.runtimes.patches import patch_digest
 from studio.runtimes.stock import whole_lock

@@ -15,13 +15,13 @@ import msgspec
 from studio.domain.errors import Busy, Damaged, NotFound, StudioError
 from studio.domain.integrity import Collected, Removal
 from studio.domain.manifests import InstalledRuntime
-from studio.host import uv_cache
+from studio.host import locks, uv_cache
 from studio.host.documents import read_json
 from studio.host.files import exclusive
 from studio.host.paths import Paths
 from studio.host.processes import marked
 from studio.runtimes import folder as folders
-from studio.runtimes import history, litter, locks
+from studio.runtimes import history, litter
 from studio.runtimes import manifest as manifests
 from studio.runtimes.store import Store, interpreter_key, package_keys
 from studio.runtimes.store_clear import Unused, unused

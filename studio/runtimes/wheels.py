@@ -1,7 +1,5 @@
 """Wheels that an upstream project publishes itself: how uv is told, how they count in the id."""
 
-import re
-import urllib.parse
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,8 +9,6 @@ from studio.host import pip_config
 from studio.host.files import write_atomic
 
 REQUIREMENTS_FILE = "requirements.lock"
-_WHERE = re.compile(r"\S+ @ (\S+)\s+--hash=sha256:([0-9a-f]{64})\s*$")
-_ADDRESS = re.compile(r"(\S+) @ \S*/([^/\s]+-[^/\s]+\.whl)(\s.*)?$")
 
 
 def requirement_lines(recipe: RuntimeRecipe, folders: Iterable[Path] = ()) -> tuple[str, ...]:
@@ -35,28 +31,6 @@ def whole_lock(recipe: RuntimeRecipe, lock: Path) -> str:
     wheels = recipe.packages.wheels if recipe.packages is not None else ()
     lines = [_line(wheel, ()) for wheel in wheels if wheel.sha256 is not None]
     return "\n".join([lock.read_text("utf-8").rstrip("\n"), *lines, ""])
-
-
-def localised(requirements: str, folders: Iterable[Path]) -> str:
-    """Return requirements with those wheels asked for by version that lie in a folder here."""
-    here = tuple(folders)
-    return "".join(f"{_localised(line, here)}\n" for line in requirements.splitlines())
-
-
-def address_of(line: str) -> tuple[str, str] | None:
-    """Return address and sha256 of a wheel that a line of a lock names by its address."""
-    found = _WHERE.match(line)
-    return (found[1], found[2]) if found is not None else None
-
-
-def _localised(line: str, folders: tuple[Path, ...]) -> str:
-    found = _ADDRESS.match(line)
-    if found is None:
-        return line
-    file = urllib.parse.unquote(found[2])
-    if not any((folder / file).is_file() for folder in folders):
-        return line
-    return f"{found[1]}=={file.split('-')[1]}{found[3]}"
 
 
 def _line(wheel: PackageWheel, folders: tuple[Path, ...]) -> str:

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from studio.domain.manifests import RuntimeRecipe
-from studio.host import pip_config, process, uv
+from studio.host import pip_config, process, uv, uv_cache
 from studio.host.paths import Paths, bundled_root
-from studio.runtimes import folder, interpreter
+from studio.runtimes import folder, interpreter, sizes
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import install
 
@@ -109,10 +109,11 @@ def measure(rounds: int, cache: Path | None, place: Path, *, empty: bool) -> Non
     say("|---|---|---|---|---|---|---|")
     if empty:
         by_hand = plain(lock, found.executable, place / "plain", place / "cache-plain")
-        clear(place, "plain", "cache-plain")
         ours = studio(recipe, place / "home", made(place / "cache-ours"))
-        clear(place, "home", "cache-ours")
         row("empty", [by_hand], [ours])
+        for name in ("plain", "ours"):
+            say(f"fetched, {name}: {fetched_text(recipe, place / f'cache-{name}')}")
+        clear(place, "plain", "home", "cache-plain", "cache-ours")
     warm = cache or made(place / "cache")
     plain(lock, found.executable, place / "plain", warm)  # fills the cache and the page cache
     clear(place, "plain")
@@ -134,6 +135,14 @@ def row(name: str, plains: list[Taken], ourses: list[Taken]) -> None:
         ours = statistics.median(taken[part] for taken in ourses)
         cells += [f"{by_hand:.1f} s", f"{ours:.1f} s", f"{ours / by_hand:.2f}"]
     say(f"| {name} | {' | '.join(cells)} |")
+
+
+def fetched_text(recipe: RuntimeRecipe, cache: Path) -> str:
+    """Say how many wheels a cache that was empty holds now, and how large they are."""
+    paths = Paths(home=cache, catalogue=bundled_root())
+    known = sizes.wheel_sizes(recipe, paths)
+    got = {pin for _place, pin in uv_cache.unpacked(cache, known.keys())}
+    return f"{len(got)} wheels, {sum(known[pin] for pin in got):,} bytes"
 
 
 def made(path: Path) -> Path:

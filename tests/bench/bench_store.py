@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from studio.domain.manifests import InstalledRuntime
-from studio.host import uv_cache
+from studio.host import locks, uv_cache
 from studio.host.paths import Paths, bundled_root
-from studio.runtimes import folder, locks, sizes, versions
+from studio.runtimes import folder, sizes, versions
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import install
 from studio.runtimes.stock import whole_lock

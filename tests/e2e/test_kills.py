@@ -36,15 +36,15 @@ STEPS = ("Setting up …", "Installing N packages", "Compiling …", "Applying p
 """Parts of the work that 200 kills must have hit, or the points are badly chosen."""
 
 
-def enlarge(stand_in: StandIn) -> None:
+def enlarge(stand_in: StandIn, name: str = "weirlarge") -> None:
     """Give the stand-in a package of some megabytes and hundreds of files."""
     choice = random.Random(SEED)
     files = {
-        f"weirlarge/part{number}/module.py": b"VALUE = %d\n" % number * 40 for number in range(250)
+        f"{name}/part{number}/module.py": b"VALUE = %d\n" % number * 40 for number in range(250)
     }
-    files |= {f"weirlarge/data{number}.bin": choice.randbytes(400_000) for number in range(8)}
-    files["weirlarge/__init__.py"] = b""
-    line = standin.make_wheel(stand_in.wheels, "weirlarge", files)
+    files |= {f"{name}/data{number}.bin": choice.randbytes(400_000) for number in range(8)}
+    files[f"{name}/__init__.py"] = b""
+    line = standin.make_wheel(stand_in.wheels, name, files)
     lock = stand_in.recipe_file.parent / "requirements.lock"
     lock.write_text(lock.read_text() + line + "\n")
 
@@ -55,6 +55,7 @@ def site_of(stand_in: StandIn, *, is_update: bool) -> Site:
     old = None
     if is_update:
         old = asyncio.run(install(stand_in.recipe, stand_in.paths, lambda _report: None))
+        enlarge(stand_in, "weirmore")  # what the store has not: uv has to work for an update too
     stand_in.write_patch(
         standin.PATCH, standin.PATCH_TEXT.replace("+X = 70\n", "+X = 71\n")
     )  # another patch, another id

@@ -98,6 +98,20 @@ def test_a_commit_that_is_not_there_is_named(server: GitServer) -> None:
     assert "ab" * 20 in caught.value.message
 
 
+def test_branches_and_tags_are_told_with_their_commits(server: GitServer, repository: Path) -> None:
+    """As git itself lists them: a tag with a text is another object than the commit it names."""
+    git(repository, "tag", "light")
+    git(repository, "tag", "-a", "-m", "Text", "v1")
+    git(repository, "branch", "old/line", "HEAD~1")
+
+    async def refs() -> dict[str, str]:
+        async with git_remote.reached(server.address) as remote:
+            return await remote.refs()
+
+    listed = git(repository, "ls-remote", str(repository)).decode().splitlines()
+    assert asyncio.run(refs()) == {line.split()[1]: line.split()[0] for line in listed}
+
+
 def test_a_repository_that_moved_is_followed(
     server: GitServer, repository: Path, tmp_path: Path
 ) -> None:

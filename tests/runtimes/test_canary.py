@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import Damaged
-from studio.domain.manifests import InstalledRuntime
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.host import tools
+from studio.host.paths import Paths, bundled_root
 from studio.runtimes import folder
+from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import install
 from tests.runtimes.sharing_pair import add
 from tests.runtimes.standin import NAME, StandIn
@@ -28,6 +31,10 @@ def with_canary(stand_in: StandIn, script: str, *, within_s: float = 60.0) -> No
     table = f'[canary]\ntool = "canary_tiny.py"\nwithin_s = {within_s}\narguments = {{ n = 7 }}\n'
     if "[canary]" not in stand_in.recipe_file.read_text():
         stand_in.edit("[serve]", table + "[serve]")
+
+
+def _shipped() -> list[RuntimeRecipe]:
+    return Catalog(Paths(home=Path(), catalogue=bundled_root())).recipes()
 
 
 def build(stand_in: StandIn) -> InstalledRuntime:
@@ -106,3 +113,17 @@ def test_whatever_goes_wrong_the_present_one_stays(
     second = build(stand_in)
     assert folder.current(stand_in.paths, NAME) == second != first
     assert not any("Installing" in (report.note or "") for report in stand_in.reports)
+
+
+@pytest.mark.parametrize("recipe", _shipped(), ids=lambda recipe: recipe.name)
+def test_every_shipped_runtime_has_one_that_fits_its_cards(recipe: RuntimeRecipe) -> None:
+    """An engine whose kernels were built for another card loads, and computes nonsense."""
+    canary = recipe.canary
+    assert canary is not None
+    assert tools.tool_file(Paths(home=Path(), catalogue=bundled_root()), canary.tool).is_file()
+    assert canary.arguments["version"] == recipe.engine_version or "distribution" in (
+        canary.arguments
+    )
+    assert (canary.arguments.get("device") == "cuda") == bool(recipe.needs.gpu)
+    named = canary.arguments.get("distribution", "vllm")
+    assert recipe.probe.versions.get(str(named), "").startswith(str(canary.arguments["version"]))

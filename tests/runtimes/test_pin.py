@@ -9,9 +9,11 @@ from studio.domain.errors import BadInput, Busy, Damaged, HostLacks
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.runtimes import PinRequest, RuntimePin, RuntimeState
 from studio.host.files import exclusive
+from studio.host.network import NetworkPolicy
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import pin
 from studio.runtimes.catalog import Catalog
+from tests.fakes.git import commit, make_repository
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SHA256 = "ab" * 32
@@ -42,7 +44,7 @@ def refusal(recipe: RuntimeRecipe) -> HostLacks:
 
 
 def test_a_series_without_a_commit_is_refused_until_one_is_supplied(paths: Paths) -> None:
-    """The Studio never chooses a commit of somebody else's code by itself."""
+    """No installation chooses a commit of somebody else's code by itself."""
     error = refusal(Catalog(paths).recipe(HYPERQWEN))
     assert error.code == "runtime-not-pinned"
     assert f"weir runtime pin {HYPERQWEN} --commit SHA" in (error.hint or "")
@@ -52,6 +54,54 @@ def test_a_series_without_a_commit_is_refused_until_one_is_supplied(paths: Paths
     pin.require_installable(recipe)
     commits = [one.upstream.commit for one in recipe.patches if one.upstream is not None]
     assert commits == [COMMIT, COMMIT]
+
+
+async def test_the_newest_commit_or_a_branch_is_looked_up_and_written_down(
+    paths: Paths, tmp_path: Path
+) -> None:
+    """What is recorded is a commit: a branch that moves on changes nothing that was pinned."""
+    newest = make_repository(tmp_path / "upstream", {"a": b"1\n"})
+    published = _from(Catalog(paths).published(HYPERQWEN), str(tmp_path / "upstream"))
+    policy = NetworkPolicy()
+    assert await pin.resolved(paths, published, PinRequest(), policy) == PinRequest(commit=newest)
+    branch = await pin.resolved(paths, published, PinRequest(commit="main"), policy)
+    assert branch == PinRequest(commit=newest)
+    pin.record(paths, published, branch)
+    commit(tmp_path / "upstream", {"a": b"2\n"}, "Third")
+
+    again = await pin.resolved(paths, published, PinRequest(), policy)
+
+    assert again == PinRequest()  # nothing is open: nothing is chosen
+    with pytest.raises(BadInput, match="Nothing was supplied"):
+        pin.record(paths, published, again)
+    assert pin.read(paths).runtimes[HYPERQWEN].commit == newest
+
+
+async def test_a_commit_in_full_or_for_a_recipe_that_names_one_asks_nobody(paths: Paths) -> None:
+    """Without a network a person can still write one down."""
+    offline = NetworkPolicy(offline_source="WEIR_OFFLINE")
+    catalog = Catalog(paths)
+    for name, request in (
+        (HYPERQWEN, PinRequest(commit=COMMIT)),
+        (HYPERQWEN, PinRequest(commit="-rf")),
+        (HYPERQWEN, PinRequest(confirm=("series-order",))),
+        (V152, PinRequest()),
+        ("cu13-hyperqwen-0.31.0", PinRequest(commit="main")),
+    ):
+        assert await pin.resolved(paths, catalog.published(name), request, offline) == request
+
+
+def _from(recipe: RuntimeRecipe, repository: str) -> RuntimeRecipe:
+    """Return a recipe whose series lie somewhere else."""
+    patches = tuple(
+        msgspec.structs.replace(
+            one, upstream=msgspec.structs.replace(one.upstream, repository=repository)
+        )
+        if one.upstream is not None
+        else one
+        for one in recipe.patches
+    )
+    return msgspec.structs.replace(recipe, patches=patches)
 
 
 def test_a_wheel_without_a_hash_is_refused_until_one_is_supplied(paths: Paths) -> None:

@@ -18,7 +18,8 @@ from studio.domain.manifests import InstalledRuntime
 from studio.runtimes import folder
 from studio.runtimes.install import install
 from studio.runtimes.interpreter import host_platform
-from studio.runtimes.prefetch import wheels_folder
+from studio.runtimes.prefetch import REPAIR, wheels_folder
+from studio.runtimes.repair import repair
 from tests.fakes.hostile import Exchange, Hostile, status
 from tests.fakes.killed_downloads import kept_bytes
 from tests.fakes.package_index import index_of
@@ -29,6 +30,15 @@ from tests.runtimes.standin import StandIn
 from tests.runtimes.test_install import ROOT, VICTIM, WAIT_S, helpers_of
 
 SIZE = 24_000_000
+REPAIRING = """
+import asyncio, sys
+from pathlib import Path
+from studio.host.paths import Paths
+from studio.runtimes.catalog import Catalog
+from studio.runtimes.repair import repair
+paths = Paths(home=Path(sys.argv[1]), catalogue=Path(sys.argv[2]))
+asyncio.run(repair(Catalog(paths).recipe("tiny-1.0"), paths, lambda report: None))
+"""
 FILE = "weirlarge-1.0-py3-none-any.whl"
 
 
@@ -85,11 +95,11 @@ def _asked(server: Hostile, file: str = FILE) -> int:
     return sum(request.target == f"/files/{file}" for request in server.requests)
 
 
-def _starting(stand_in: StandIn) -> subprocess.Popen[str]:
+def _starting(stand_in: StandIn, program: str = VICTIM) -> subprocess.Popen[str]:
     """Begin an installation in a process of its own."""
     paths = stand_in.paths
     return subprocess.Popen(
-        [sys.executable, "-c", VICTIM, paths.home, paths.catalogue, "0"],
+        [sys.executable, "-c", program, paths.home, paths.catalogue, "0"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -143,6 +153,49 @@ def test_a_kill_in_the_middle_of_a_wheel_costs_at_most_a_mebibyte(
     assert index.sent <= len(data) + (1 << 20) + small + pages
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_repair_fetches_a_large_wheel_the_same_way(
+    large: StandIn, index: Hostile, is_killed: bool
+) -> None:
+    """A lost half gigabyte on a slow line is what a repair is about; a kill keeps what came."""
+    record = _run(large)
+    site = folder.folder_of(large.paths, record) / "python" / "lib"
+    (victim,) = site.glob("python3.*/site-packages/weirlarge/data")
+    victim.unlink()
+    shutil.rmtree(large.paths.store)
+    shutil.rmtree(large.paths.cache / "uv")
+    data, index.sent = (large.wheels / FILE).read_bytes(), 0
+    before = _ours(index)
+    place = wheels_folder(large.paths, large.recipe, REPAIR)
+    if is_killed:
+        index.bytes_per_s = 12_000_000
+        _kill_a_repair(large, index)
+        kept = kept_bytes(place / FILE, data)
+        assert kept >= SIZE // 2 - (1 << 20)
+        index.bytes_per_s = None
+
+    asyncio.run(repair(large.recipe, large.paths, large.reports.append))
+
+    assert victim.is_file()
+    assert _ours(index) > before
+    assert index.sent <= SIZE + (1 << 20) + 200_000
+    assert not place.parent.exists()
+
+
+def _kill_a_repair(stand_in: StandIn, server: Hostile) -> None:
+    child = _starting(stand_in, REPAIRING)
+    try:
+        until(lambda: server.sent >= SIZE // 2 or child.poll() is not None, "the middle")
+        assert child.poll() is None, "it ended before it could be killed"
+        child.send_signal(signal.SIGKILL)
+        child.wait(WAIT_S)
+    finally:
+        child.kill()
+        child.communicate()
+    until(lambda: not server.open_connections, "the end of its connections")
+    psutil.wait_procs(helpers_of(stand_in.paths.home), timeout=WAIT_S)
+
+
 def test_a_page_for_people_will_do_where_an_index_has_no_json(
     large: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,10 +210,29 @@ def test_a_page_for_people_will_do_where_an_index_has_no_json(
 def test_an_index_without_hashes_serves_as_before(
     large: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A plain folder of a web server; each wheel is still held against the lock."""
+    """A plain folder of a web server; each wheel is still held against the lock, and read once."""
     with index_of(large.wheels, says_hashes=False) as server:
         _use(server, monkeypatch)
+        server.bytes_per_s = 8_000_000
+        monkeypatch.setattr("studio.host.package_index._READING_S", 0.1)
         _run(large)
+        assert server.sent < 1.5 * SIZE
+
+
+@pytest.mark.parametrize("speaks_json", [True, False])
+def test_a_lock_without_sizes_asks_the_index_for_them(
+    large: StandIn, monkeypatch: pytest.MonkeyPatch, speaks_json: bool
+) -> None:
+    """A recipe of one's own has no table; a page for people says no sizes, so all come by ours."""
+    (large.recipe_file.parent / "sizes.toml").unlink()
+    with index_of(large.wheels, speaks_json=speaks_json) as server:
+        _use(server, monkeypatch)
+
+        _run(large)
+
+        assert _ours(server) > 0
+        assert (_ours(server, "weirtiny-1.0-py3-none-any.whl") > 0) is not speaks_json
+        assert server.sent < SIZE + 1_000_000
 
 
 def test_a_look_up_that_takes_too_long_is_left_to_uv(
@@ -288,7 +360,7 @@ def test_what_uv_has_fetched_before_is_not_fetched_again(
     """A runtime that was removed with its store leaves its packages in uv's cache."""
     sizes = large.recipe_file.parent / "sizes.toml"
     kept = sizes.read_text()
-    sizes.unlink()
+    _write_sizes(large, dict.fromkeys(("weirlarge==1.0", "weirtiny==1.0", "weirother==1.0"), 1))
     record = _run(large)
     shutil.rmtree(folder.folder_of(large.paths, record))
     shutil.rmtree(large.paths.store)
@@ -332,7 +404,7 @@ def test_a_disk_without_room_for_both_is_left_to_uv(
     """uv keeps no wheel; where an installation just fits, ours would be what fills the disk."""
     found = shutil.disk_usage(large.wheels)
     little = found._replace(free=SIZE)
-    monkeypatch.setattr("studio.runtimes.prefetch.shutil.disk_usage", lambda _place: little)
+    monkeypatch.setattr("studio.host.prefetch.shutil.disk_usage", lambda _place: little)
 
     _run(large)
 

@@ -1,5 +1,6 @@
 """The store: two runtimes share their files, an update fetches what differs, damage stays alone."""
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -16,6 +17,8 @@ from studio.runtimes import stock, versions
 from studio.runtimes.folder import python_of
 from studio.runtimes.manifest import EXECUTABLE, LISTING, Entry
 from studio.runtimes.store import Store, fits, interpreter_key, is_whole, package_keys
+from studio.runtimes.verify import verify
+from tests.fakes.disks import cloning_disk, free_bytes, subvolume
 from tests.fakes.wheels import make_wheel
 from tests.runtimes import damage, standin
 from tests.runtimes.sharing_pair import (
@@ -186,6 +189,30 @@ def test_a_home_on_a_disk_of_its_own_shares_inside_itself(
         assert before[f"{SITE}/weirother/data.bin"] == after[f"{SITE}/weirother/data.bin"]
     finally:
         subprocess.run(["umount", str(other)], check=True)
+
+
+def test_a_store_that_no_link_reaches_shares_blocks(stand_in: StandIn, tmp_path: Path) -> None:
+    """A store on a subvolume of its own: clones, which take no room and change nothing else."""
+    with cloning_disk("btrfs", tmp_path) as disk:
+        here = stand_in.elsewhere(disk / "home")
+        subvolume(here.paths.store)
+        add(here, "weirlarge", size=20_000_000)
+        first = build(here)
+        forget_sources(here)
+        before = free_bytes(disk)
+        standin_patch = standin.PATCH_TEXT.replace("+X = 70\n", "+X = 71\n")
+        here.write_patch(standin.PATCH, standin_patch)
+
+        second = build(here)
+
+        assert second.runtime_id != first.runtime_id
+        assert before - free_bytes(disk) < 10_000_000
+        data = root_of(here, second) / SITE / "weirlarge" / "data"
+        assert data.stat().st_nlink == 1
+        assert data.stat().st_dev != here.paths.store.stat().st_dev
+        assert run(here, python_of(here.paths, second), "import weirlarge") == ""
+        verdict = asyncio.run(verify(here.paths, second, full=True, report=here.reports.append))
+        assert verdict.is_whole
 
 
 def test_an_archives_interpreter_is_shared_and_not_fetched_twice(

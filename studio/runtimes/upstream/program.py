@@ -1,8 +1,9 @@
 """One commit fetched by the git program of this machine, with its own settings and certificates."""
 
+import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from studio.domain.errors import NetworkFailure, NotFound, StudioError
@@ -12,6 +13,8 @@ from studio.runtimes.upstream.objects import GitObject
 
 _TIMEOUT_S = 600.0
 _INIT_TIMEOUT_S = 30.0
+_ASK_TIMEOUT_S = 60.0
+_REF = re.compile(r"([0-9a-f]{40})\t(\S+)")
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "LC_ALL": "C"}
 """Nobody sits there to type a password; and its sentences are read."""
 _SETTINGS = (
@@ -48,11 +51,26 @@ async def fetch(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+async def refs(address: str, variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the commit of each branch and tag, and of `HEAD`; a tag's own is that with `^{}`.
+
+    Raises: as `fetch`.
+    """
+    lines: list[str] = []
+    argv = [*_SETTINGS, "ls-remote", "-q", "--", address]
+    await _git(address, argv, _ASK_TIMEOUT_S, variables or {}, lines.append)
+    return {found[2]: found[1] for line in lines if (found := _REF.fullmatch(line))}
+
+
 async def _git(
-    address: str, arguments: list[str], timeout_s: float, variables: Mapping[str, str]
+    address: str,
+    arguments: list[str],
+    timeout_s: float,
+    variables: Mapping[str, str],
+    on_line: Callable[[str], None] | None = None,
 ) -> None:
     env = process.helper_environment({**_QUIET, **variables})
-    result = await process.run(["git", *arguments], env=env, timeout_s=timeout_s)
+    result = await process.run(["git", *arguments], env=env, timeout_s=timeout_s, on_line=on_line)
     if result.exit_code != 0 or result.timed_out:
         raise _failure(address, result)
 

@@ -1,6 +1,6 @@
 """Reading a lock."""
 
-from studio.runtimes.locks import named, part, pins, plain
+from studio.host.locks import named, part, pins, plain
 
 LOCK = """\
 # The runtime's packages.

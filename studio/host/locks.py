@@ -3,10 +3,13 @@
 import re
 import urllib.parse
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 _PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)")
 _WHEEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*) @ \S*/([^/\s]+)\.whl\b")
 """A wheel by its address: its file name is `<name>-<version>-<tags>.whl`."""
+_WHERE = re.compile(r"\S+ @ (\S+)\s+--hash=sha256:([0-9a-f]{64})\s*$")
+_ADDRESS = re.compile(r"(\S+) @ \S*/([^/\s]+-[^/\s]+\.whl)(\s.*)?$")
 _HASH = re.compile(r"--hash=(\S+)")
 
 
@@ -47,6 +50,28 @@ def part(lock: str, wanted: Collection[str]) -> str:
     """Return the lines of a lock, hashes included, that pin the distributions in `wanted`."""
     lines = [line for pin, some in _requirements(lock) if pin in wanted for line in some]
     return "".join(f"{line}\n" for line in lines)
+
+
+def localised(requirements: str, folders: Iterable[Path]) -> str:
+    """Return requirements with those wheels asked for by version that lie in a folder here."""
+    here = tuple(folders)
+    return "".join(f"{_localised(line, here)}\n" for line in requirements.splitlines())
+
+
+def address_of(line: str) -> tuple[str, str] | None:
+    """Return address and sha256 of a wheel that a line of a lock names by its address."""
+    found = _WHERE.match(line)
+    return (found[1], found[2]) if found is not None else None
+
+
+def _localised(line: str, folders: tuple[Path, ...]) -> str:
+    found = _ADDRESS.match(line)
+    if found is None:
+        return line
+    file = urllib.parse.unquote(found[2])
+    if not any((folder / file).is_file() for folder in folders):
+        return line
+    return f"{found[1]}=={file.split('-')[1]}{found[3]}"
 
 
 def _requirements(lock: str) -> Iterator[tuple[str, list[str]]]:
