@@ -13,7 +13,10 @@ import time
 from studio import __version__
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
+from studio.app.free_port import free_port
+from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -21,6 +24,7 @@ from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
+from studio.app.remedies import Remedies
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -56,7 +60,6 @@ from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
-from studio.host.http_ports import listen
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
@@ -128,6 +131,16 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.diagnoses = Diagnoses(parts.paths, parts.signatures)
+        self._failed = LastFailure(parts.paths.last_failure)
+        self.remedies = Remedies(
+            paths=parts.paths,
+            presets=parts.presets,
+            failed=self._failed,
+            engine=self.engine,
+            runtimes=self.runtimes,
+            serving=self,
+        )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -200,6 +213,7 @@ class Studio:
         task = asyncio.current_task()
         assert task is not None
         self._job = job = _Job(request, task)
+        self._failed.ask(request)
         error: StudioError | None = None
         try:
             result = await self._carry_out(request)
@@ -307,7 +321,9 @@ class Studio:
         """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
         gateway, settings = self._parts.gateway, self._parts.settings
         if gateway.info().port != port:
-            port = await _free_port(port, take_next)  # before the old one is closed
+            port = await free_port(
+                _ADDRESS, port, take_next=take_next
+            )  # before the old one is closed
             await gateway.close()
             await gateway.open(_ADDRESS, port)
             self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
@@ -423,6 +439,7 @@ class Studio:
     def on_engine(self, _engine: EngineSnapshot) -> None:
         """Announce what the supervisor says, and the boot's progress as a stage."""
         engine = self.engine()
+        self._failed.hear(engine)
         self.bus.publish(EngineChanged(engine=engine))
         self._report_boot(engine)
 
@@ -463,18 +480,6 @@ class Studio:
                 unit="s",
             )
         )
-
-
-async def _free_port(port: int, take_next: bool) -> int:
-    """Return `port`, or the next free one where that was agreed to."""
-    try:
-        (await listen(_ADDRESS, port)).close()
-    except StudioError as error:
-        free = error.data.get("free_port")
-        if not take_next or not isinstance(free, int):
-            raise
-        return free
-    return port
 
 
 def _switch_command(choice: Choice) -> str:

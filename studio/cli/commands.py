@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
+from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
+from studio.cli.fix import FIX_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.mistakes import near
 from studio.cli.network import network
@@ -185,5 +187,7 @@ COMMANDS: Mapping[str, Command] = {
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
+    **DIAGNOSE_COMMANDS,
+    **FIX_COMMANDS,
     **UPDATE_COMMANDS,
 }

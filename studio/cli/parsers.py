@@ -10,6 +10,7 @@ from studio.cli import (
     plan_words,
     preset_arguments,
     preset_words,
+    remedy_arguments,
     series_words,
     words,
 )
@@ -85,7 +86,9 @@ def build() -> _Parser:
     _add_logs(made["logs"])
     _add_window(made["ui"])
     _add_network(made["network"])
-    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
+    remedy_arguments.add_diagnose(made["diagnose"].arguments, made["diagnose"].options)
+    remedy_arguments.add_fix(made["fix"].arguments, made["fix"].options)
+    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "diagnose", "fix"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])

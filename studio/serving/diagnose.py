@@ -112,9 +112,7 @@ def root_cause(messages: Iterable[Message]) -> str | None:
     return None
 
 
-def _of_boot(
-    boot: Boot, exit_code: int | None, signatures: Sequence[Signature]
-) -> list[ErrorInfo]:
+def _of_boot(boot: Boot, exit_code: int | None, signatures: Sequence[Signature]) -> list[ErrorInfo]:
     hits = _hits(boot, boot.messages, exit_code, signatures)
     root = root_cause(boot.messages)
     is_told = any(hit.signature.rank is Rank.CAUSE for hit in hits)
@@ -236,21 +234,19 @@ def _error(hit: _Hit, root: str | None, exit_code: int | None) -> ErrorInfo:
     )
 
 
-def _remedies(
-    entries: Sequence[RemedyEntry], values: Mapping[str, Value]
-) -> tuple[Remedy, ...]:
+def _remedies(entries: Sequence[RemedyEntry], values: Mapping[str, Value]) -> tuple[Remedy, ...]:
     """Return the remedies whose values are all known."""
     made: list[Remedy] = []
     for entry in entries:
         text = first_known((entry.text,), values)
         command = first_known((entry.command,), values) if entry.command else None
-        settings = {
-            name: first_known((value,), values) for name, value in entry.settings.items()
-        }
+        settings = {name: first_known((value,), values) for name, value in entry.settings.items()}
         known = {name: value for name, value in settings.items() if value is not None}
         if text is None or (entry.command and command is None) or len(known) < len(settings):
             continue
-        made.append(Remedy(kind=entry.kind, text=text, settings=known, command=command))
+        made.append(
+            Remedy(kind=entry.kind, text=text, settings=known, command=command, part=entry.part)
+        )
     return tuple(made)
 
 

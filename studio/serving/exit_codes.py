@@ -29,7 +29,7 @@ _STATUSES = {
     0xC000_0420: "STATUS_ASSERTION_FAILURE",
     0xC000_0602: "STATUS_FAIL_FAST_EXCEPTION",
 }
-"""Those a dying program ends with, most frequent of equal roundings first. Source: [MS-ERREF] 2.3."""
+"""Those a dying program ends with. Source: [MS-ERREF] 2.3."""
 _FREQUENT = (0xC000_0005, 0xC000_0409)
 
 

@@ -19,7 +19,7 @@ _KEPT_WHOLE = 8_000
 _KEPT_AT_MOST = 24_000
 _KEPT_ALIKE = 4
 _SHAPE_WIDTH = 120
-_LAST = 30
+_LAST = 12
 _WRAPPED_FROM = 40
 """No terminal and no bug report wraps shorter lines."""
 _STOP_REQUESTED = "[shutdown] API server: shutdown triggered"

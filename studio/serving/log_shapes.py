@@ -15,7 +15,8 @@ from studio.serving.log_text import clean
 _PREFIX = re.compile(
     r"\s{0,40}(?:"
     r">{1,8} ?"  # a quotation
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])?\s"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+    r"(?: std(?:out|err) [FP])?\s"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?=\S)"  # syslog
     r"|[\w.-]{1,64} [\w.@/-]{1,64}\[\d{1,10}\]: "  # host program[pid]:
     r"|[\w.-]{1,64} (?:kernel|systemd|dockerd|containerd): "
@@ -28,7 +29,8 @@ _PREFIX = re.compile(
 )
 _NAMES = "DEBUG|INFO|WARNING|ERROR|CRITICAL"
 _HEADER = re.compile(
-    rf"\s{{0,40}}(?:({_NAMES}) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? (?:\[[^\]\s]+\]|[\w./-]+:\d+\]) ?"
+    rf"\s{{0,40}}(?:({_NAMES}) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? "
+    r"(?:\[[^\]\s]+\]|[\w./-]+:\d+\]) ?"
     r"|\[?([DIWEF])\d{4} \d\d:\d\d:\d\d(?:\.\d{1,9})? +(?:\d+ +)?[\w./-]+:\d+\] ?"
     rf"|(?:[-|] )?({_NAMES})(?: {{1,8}}[|-] |: {{0,8}})(?:std(?:err|out) \| )?"
     r")"

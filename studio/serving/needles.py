@@ -26,9 +26,12 @@ def needle_of(pattern: str) -> str:
             runs[-1] = runs[-1][:-1]
             place = pattern.index("}", place) + 1 if token == "{" else place
             runs.append("")
-        elif token == "+" or token in _ENDS_RUN or len(token) > 2:
-            runs.append("")
-        elif len(token) == 2 and not _is_literal(token[1]):
+        elif (
+            token == "+"
+            or token in _ENDS_RUN
+            or len(token) > 2
+            or (len(token) == 2 and not _is_literal(token[1]))
+        ):
             runs.append("")
         else:
             runs[-1] += token[-1]

@@ -10,6 +10,9 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Document
@@ -35,6 +38,8 @@ class Rank(enum.StrEnum):
     """Something else failed first."""
     ENDING = "ending"
     """How the process ended, not why."""
+    WAITING = "waiting"
+    """The log ends in the middle of something that may take long, or for ever."""
     REQUEST = "request"
     """One request failed; the engine lives on."""
 
@@ -60,8 +65,9 @@ class Computed(Document, frozen=True, kw_only=True):
         of, over = known.get(self.of), known.get(self.over) if self.over else 1
         if not isinstance(of, int | float) or not isinstance(over, int | float) or over == 0:
             return None
-        scaled = math.floor(of / over * self.times * 10**self.digits)
-        return scaled / 10**self.digits if self.digits else scaled
+        shift = float(f"1e{self.digits}")
+        scaled = math.floor(of / over * self.times * shift)
+        return scaled / shift if self.digits else scaled
 
 
 class RemedyEntry(Document, frozen=True, kw_only=True):
@@ -69,9 +75,11 @@ class RemedyEntry(Document, frozen=True, kw_only=True):
 
     text: str
     kind: RemedyKind = RemedyKind.ADVICE
-    settings: dict[str, str] = {}
-    """Knobs; a value may name what the pattern found, or change the present one: `*0.5`, `-0.03`."""
+    settings: dict[str, str] = msgspec.field(default_factory=dict)
+    """Knobs; a value may name what was found, or change the present one: `*0.5`, `-0.03`."""
     command: str | None = None
+    part: Literal["runtime", "model"] | None = None
+    """What a `repair` mends."""
 
 
 class _Entry(Document, frozen=True, kw_only=True):
@@ -92,7 +100,7 @@ class _Entry(Document, frozen=True, kw_only=True):
     """Only when the process ended with a status other than 0."""
     at_end: bool = False
     """Only among the last lines: what it says is usual as long as something follows."""
-    computed: dict[str, Computed] = {}
+    computed: dict[str, Computed] = msgspec.field(default_factory=dict)
     cause: tuple[str, ...]
     """Sentences; the first whose placeholders are all known is shown."""
     remedies: tuple[str | RemedyEntry, ...] = ()
@@ -195,8 +203,8 @@ def _check_names(
     path: Path, place: str, entry: _Entry, found: set[str], remedies: tuple[RemedyEntry, ...]
 ) -> None:
     """Refuse an entry that names what is never known, or a remedy that cannot be what it says."""
-    for name, one in entry.computed.items():
-        unknown = {one.of, *([one.over] if one.over else [])} - found
+    for name, computed in entry.computed.items():
+        unknown = {computed.of, *([computed.over] if computed.over else [])} - found
         if unknown:
             raise _invalid(path, f"{place} computes {name} of {{{unknown.pop()}}}, which no "
                            "pattern finds")  # fmt: skip
@@ -208,9 +216,15 @@ def _check_names(
             raise _invalid(path, f"{place}: {error} in `{template}`") from error
         if unknown:
             raise _invalid(path, f"{place} names {{{unknown.pop()}}}, which no pattern finds")
+    _check_remedies(path, place, remedies)
+
+
+def _check_remedies(path: Path, place: str, remedies: tuple[RemedyEntry, ...]) -> None:
     for one in remedies:
         if bool(one.settings) != (one.kind is RemedyKind.RESTART_WITH):
             raise _invalid(path, f"{place}: `settings` and the kind `restart-with` go together")
+        if (one.part is not None) != (one.kind is RemedyKind.REPAIR):
+            raise _invalid(path, f"{place}: `part` and the kind `repair` go together")
         if one.kind is RemedyKind.COMMAND and not one.command:
             raise _invalid(path, f"{place}: a remedy of the kind `command` needs a `command`")
 
