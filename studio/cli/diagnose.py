@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import msgspec
+
 from studio.cli import diagnose_text
 from studio.cli import remedy_words as words
 from studio.cli.arguments import Invocation
@@ -34,13 +36,14 @@ async def diagnose(call: Invocation, connector: "Connector", console: Console) -
             found = await client.diagnose(request)
     finally:
         await client.close()
+    if call.log == _STANDARD_INPUT:
+        found = msgspec.structs.replace(found, source=_STANDARD_INPUT)
     if call.json:
         console.document(found)
     elif found.matches:
         console.say(diagnose_text.diagnosis_text(found, min(console.width, 100)))
     else:
-        source = _STANDARD_INPUT if call.log == _STANDARD_INPUT else found.source
-        console.say(words.NOTHING_KNOWN.format(source=source, lines=found.lines))
+        console.say(words.NOTHING_KNOWN.format(source=found.source, lines=found.lines))
         console.note(words.HINT_NOTHING_KNOWN)
     return _OK if found.matches else _NOTHING_KNOWN
 

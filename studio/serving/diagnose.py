@@ -14,7 +14,7 @@ from typing import NamedTuple
 from studio.domain.errors import EngineFailed, ErrorInfo
 from studio.domain.remedies import Remedy
 from studio.serving import exit_codes
-from studio.serving.heard import Boot, Hearing, Message, unwrapped
+from studio.serving.heard import Boot, Hearing, Message
 from studio.serving.signatures import (
     Phase,
     Rank,
@@ -24,15 +24,16 @@ from studio.serving.signatures import (
     first_known,
     load,
 )
+from studio.serving.wrapped import unwrapped
 
 __all__ = ["diagnose", "load", "matches", "matches_heard", "root_cause"]
 
 _EVIDENCE_LINES = 4
 _EVIDENCE_WIDTH = 400
+_ROOT_WIDTH = 200
+"""In a sentence; the evidence has the rest."""
 _RANKS = list(Rank)
 _NOWHERE = 1 << 60
-_LONGEST_WRAPPED = 4_000
-"""Lines; who pastes more has not wrapped them."""
 _EXCEPTION = re.compile(
     r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: .*|)", re.ASCII
 )
@@ -96,7 +97,7 @@ def matches_heard(
     is restarted over and over ends anywhere), the one before it does.
     """
     found = _of_boot(hearing.boot, exit_code, signatures)
-    if not found and hearing.before is not None and hearing.boot.up_at is None:
+    if not found and hearing.before is not None and not hearing.boot.is_up:
         found = _of_boot(hearing.before, None, signatures)
     return found
 
@@ -106,21 +107,24 @@ def root_cause(messages: Iterable[Message]) -> str | None:
 
     Python prints a chain's origin first, and vLLM's workers speak before the processes above them.
     """
-    for level, said, _ in messages:
-        if level in ("error", "none") and _EXCEPTION.fullmatch(said) and not _WRAPPER.match(said):
-            return said.strip()
+    for one in messages:
+        if one.level in ("error", "none") and _is_origin(one.text):
+            return one.text.strip()
     return None
+
+
+def _is_origin(text: str) -> bool:
+    return _EXCEPTION.fullmatch(text) is not None and _WRAPPER.match(text) is None
 
 
 def _of_boot(boot: Boot, exit_code: int | None, signatures: Sequence[Signature]) -> list[ErrorInfo]:
     hits = _hits(boot, boot.messages, exit_code, signatures)
     root = root_cause(boot.messages)
-    is_told = any(hit.signature.rank is Rank.CAUSE for hit in hits)
-    if not is_told and len(boot.messages) <= _LONGEST_WRAPPED:
-        whole = unwrapped(boot.messages)
-        if len(whole) != len(boot.messages):
-            again = _hits(boot, whole, exit_code, signatures)
-            hits = again if len(again) >= len(hits) else hits
+    whole = unwrapped(boot)
+    if whole is not None:
+        again = _hits(boot, whole, exit_code, signatures)
+        known = {hit.signature.id for hit in again}
+        hits = again + [hit for hit in hits if hit.signature.id not in known]
     order = {signature.id: number for number, signature in enumerate(signatures)}
     hits.sort(
         key=lambda hit: (
@@ -147,12 +151,19 @@ def _hits(
         part = _Part(signature.levels, signature.at_end, signature.phase)
         if part not in texts:
             texts[part] = _text(part, boot, messages)
-        hit = _search(signature, texts[part])
+        hit = _placed(_search(signature, texts[part]), messages)
         if hit is None and meaning is not None and _ended_so(signature, meaning):
             hit = _Hit(signature=signature, place=_NOWHERE, values={}, evidence=[])
         if hit is not None:
             hits.append(hit)
     return hits
+
+
+def _placed(hit: _Hit | None, messages: Sequence[Message]) -> _Hit | None:
+    """Return a hit with the place that its line had before lines were put together."""
+    if hit is None or hit.place >= len(messages) or messages[hit.place].place < 0:
+        return hit
+    return dataclasses.replace(hit, place=messages[hit.place].place)
 
 
 def _ended_so(signature: Signature, meaning: int) -> bool:
@@ -164,17 +175,12 @@ def _text(part: _Part, boot: Boot, messages: Sequence[Message]) -> str:
     if part.at_end:
         ahead, messages = len(messages), list(boot.last)
         return "\n" * ahead + "\n".join(
-            said if level in part.levels else "" for level, said, _ in messages
+            one.text if one.level in part.levels else "" for one in messages
         )
-    up_at = len(messages) if boot.up_at is None else boot.up_at
-    first, last = {
-        None: (0, len(messages)),
-        Phase.BOOT: (0, up_at),
-        Phase.SERVING: (up_at, len(messages)),
-    }[part.phase]
+    is_up = {None: None, Phase.BOOT: False, Phase.SERVING: True}[part.phase]
     return "\n".join(
-        said if level in part.levels and first <= number < last else ""
-        for number, (level, said, _) in enumerate(messages)
+        one.text if one.level in part.levels and is_up in (None, one.is_up) else ""
+        for one in messages
     )
 
 
@@ -218,7 +224,7 @@ def _error(hit: _Hit, root: str | None, exit_code: int | None) -> ErrorInfo:
         values["exit_name"] = exit_codes.name_of(exit_code)
     evidence = hit.evidence
     if root is not None:
-        values["root"] = _short(root)
+        values["root"] = _short(root, _ROOT_WIDTH)
         is_wrapper = signature.rank is not Rank.CAUSE
         if is_wrapper and not any(root in line for line in evidence):
             evidence = [root, *evidence]
@@ -250,8 +256,8 @@ def _remedies(entries: Sequence[RemedyEntry], values: Mapping[str, Value]) -> tu
     return tuple(made)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _EVIDENCE_WIDTH else text[: _EVIDENCE_WIDTH - 1] + "…"
+def _short(text: str, width: int = _EVIDENCE_WIDTH) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _value(text: str) -> Value:

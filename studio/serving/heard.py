@@ -8,11 +8,13 @@ thinned: of messages that differ in their numbers only, the first ones are kept.
 import dataclasses
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from studio.serving.log_shapes import split
 
+WIDEST_WRAPPED = 250
+"""Nobody wraps wider lines, and every whole log of an engine has wider ones (its settings)."""
 _MESSAGE_WIDTH = 2_000
 """Causes stand at the beginning; what an engine dumps of its state goes on for pages."""
 _KEPT_WHOLE = 8_000
@@ -22,16 +24,17 @@ _SHAPE_WIDTH = 120
 _LAST = 12
 _WRAPPED_FROM = 40
 """No terminal and no bug report wraps shorter lines."""
-_STOP_REQUESTED = "[shutdown] API server: shutdown triggered"
+_STOP_REQUESTED = "[shutdown] API server: s"
 _BOOT_BEGINS = "non-default args: {"
+_IS_UP = "Application startup complete."
 _TELLING = "memory for KV Cache"
 """Said in passing, and what explains a failure that comes later."""
-_IS_UP = "Application startup complete."
 _DIGITS = str.maketrans("", "", "0123456789abcdefABCDEF")
+_SPEAKING = frozenset({"info", "none"})
 _QUIET = frozenset({"info", "debug"})
 _STARTS_AFRESH = re.compile(
-    r"\s*(?:Traceback \(|File \"|INFO|\^{2,}|The above exception|During handling"
-    r"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b|[\w.-]+: error:|\[|\(|#|-|```)"
+    r" {2}|\s*(?:Traceback \(|File \"|INFO|\^{2,}|The above exception|During handling"
+    r"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b|[\w.-]+: error:|#|```)"
 )
 
 
@@ -40,7 +43,16 @@ class Message(NamedTuple):
 
     level: str
     text: str
-    is_headed: bool = True
+    is_up: bool = False
+    """The engine's server had answered before."""
+    width: int = 0
+    """Of the whole line."""
+    follows: str | None = None
+    """Of a bare line that may go on with the one before it: the level of that one."""
+    reach: int = 0
+    """How wide the line before would be with this one's first word."""
+    place: int = -1
+    """Where it stood among those that were kept, for one that was put together."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -50,8 +62,10 @@ class Boot:
     messages: list[Message] = dataclasses.field(default_factory=list)
     last: deque[Message] = dataclasses.field(default_factory=lambda: deque(maxlen=_LAST))
     """The last ones of any level."""
-    up_at: int | None = None
-    """How many messages were kept when its server answered; None: it never did."""
+    is_up: bool = False
+    """Its server answered."""
+    before_bare: Counter[int] = dataclasses.field(default_factory=Counter)
+    """Of bare lines that may go on with the line before them: how wide that is."""
     alike: Counter[str] = dataclasses.field(default_factory=Counter)
 
     def keep(self, message: Message) -> None:
@@ -77,6 +91,7 @@ class Hearing:
         """The one before it, unless that was ended on request."""
         self.lines = 0
         self._is_stopping = False
+        self._level, self._width, self._is_blank = "none", 0, False
 
     def take(self, lines: Iterable[str]) -> None:
         """Take the next lines."""
@@ -86,6 +101,19 @@ class Hearing:
     def _take(self, line: str) -> None:
         self.lines += 1
         level, text, is_headed = split(line)
+        if level in _SPEAKING:
+            self._mark(text)
+        if self._is_stopping:
+            return
+        message = self._message(level, text, is_headed=is_headed, width=len(line.rstrip()))
+        if not text:
+            return
+        self.boot.last.append(message)
+        if level not in _QUIET or _TELLING in text:
+            self.boot.keep(message)
+
+    def _mark(self, text: str) -> None:
+        """Note where a boot begins, is up, and is told to end."""
         if text.startswith(_STOP_REQUESTED):
             self._is_stopping = True
         elif text.startswith(_BOOT_BEGINS):
@@ -93,37 +121,20 @@ class Hearing:
             self.boot = Boot()
             self._is_stopping = False
         elif text.startswith(_IS_UP):
-            self.boot.up_at = len(self.boot.messages)
-        if self._is_stopping or not text:
-            return
-        message = Message(level, text[:_MESSAGE_WIDTH], is_headed)
-        self.boot.last.append(message)
-        if level not in _QUIET or _TELLING in text:
-            self.boot.keep(message)
+            self.boot.is_up = True
 
-
-def unwrapped(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages with wrapped lines put together again, each in two readings.
-
-    A terminal breaks anywhere, an editor at blanks; which it was cannot be told from one line.
-    """
-    joined: list[tuple[str, list[str]]] = []
-    for message in messages:
-        if joined and not message.is_headed and _continues(joined[-1][1][-1], message.text):
-            joined[-1][1].append(message.text)
+    def _message(self, level: str, text: str, *, is_headed: bool, width: int) -> Message:
+        """Return a message that knows which line it may go on with."""
+        boot = self.boot
+        follows, reach = None, 0
+        if is_headed:
+            self._level = level
+        elif self._is_blank and text:
+            follows, reach = self._level, WIDEST_WRAPPED  # the line before was a header only
+        elif self._width >= _WRAPPED_FROM and text and _STARTS_AFRESH.match(text) is None:
+            follows, reach = self._level, self._width + 1 + len(text.split(maxsplit=1)[0])
+            boot.before_bare[min(self._width, WIDEST_WRAPPED + 1)] += 1
         else:
-            joined.append((message.level, [message.text]))
-    made: list[Message] = []
-    for level, parts in joined:
-        if len(parts) > 1:
-            made += [
-                Message(level, glue.join([parts[0], *(part.strip() for part in parts[1:])]))
-                for glue in (" ", "")
-            ]
-        else:
-            made.append(Message(level, parts[0]))
-    return made
-
-
-def _continues(before: str, text: str) -> bool:
-    return len(before) >= _WRAPPED_FROM and _STARTS_AFRESH.match(text) is None
+            self._level = level
+        self._width, self._is_blank = width, is_headed and not text
+        return Message(level, text[:_MESSAGE_WIDTH], boot.is_up, width, follows, reach)

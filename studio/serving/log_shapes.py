@@ -35,6 +35,11 @@ _HEADER = re.compile(
     rf"|(?:[-|] )?({_NAMES})(?: {{1,8}}[|-] |: {{0,8}})(?:std(?:err|out) \| )?"
     r")"
 )
+_USUAL = re.compile(
+    rf"(?:\([A-Za-z][\w-]{{0,40}} pid=\d+\) ?)?({_NAMES})"
+    r"(?: \d\d-\d\d \d\d:\d\d:\d\d \[[^\]\s]+\] ?+|: {5})(?![(\[>|])"
+)
+"""A line as the engine itself writes it; nine of ten are."""
 _SUBJECT = re.compile(r"\[(?!shutdown)[a-z_]{1,40}\] (?=[A-Z])")
 """`[backbone]`: what is compiled."""
 _PYTHON_WARNING = re.compile(r"\S{1,400}\.py:\d+: \w*Warning: ")
@@ -67,6 +72,9 @@ class _Record(msgspec.Struct):
 
 def split(line: str) -> Said:
     """Return level and message of a line."""
+    usual = _USUAL.match(line)
+    if usual is not None:
+        return Said(_LEVELS[usual[1]], line[usual.end() :].rstrip(), True)
     line = _unpacked(line) if line.startswith('{"') else line
     if "\x1b" in line:
         line = clean(line)
