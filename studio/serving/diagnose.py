@@ -129,7 +129,7 @@ def _of_boot(boot: Boot, exit_code: int | None, signatures: Sequence[Signature])
     hits.sort(
         key=lambda hit: (
             _RANKS.index(hit.signature.rank),
-            hit.place,
+            _NOWHERE if hit.signature.failed_only else hit.place,
             order[hit.signature.id],
         )
     )

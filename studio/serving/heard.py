@@ -24,7 +24,7 @@ _SHAPE_WIDTH = 120
 _LAST = 12
 _WRAPPED_FROM = 40
 """No terminal and no bug report wraps shorter lines."""
-_STOP_REQUESTED = "[shutdown] API server: s"
+_STOP_REQUESTED = "[shutdown] API"
 _BOOT_BEGINS = "non-default args: {"
 _IS_UP = "Application startup complete."
 _TELLING = "memory for KV Cache"
