@@ -21,7 +21,7 @@ _PREFIX = re.compile(
     r"|[\w.-]{1,64} [\w.@/-]{1,64}\[\d{1,10}\]: "  # host program[pid]:
     r"|[\w.-]{1,64} (?:kernel|systemd|dockerd|containerd): "
     r"|\[pod/[^\]\s]{1,200}\] "
-    r"|[\w.-]{0,64} {0,20}\| "  # compose; a group of exceptions
+    r"|(?!(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)[\w.-]{0,64} {0,20}\| "  # compose
     r"|\[rank\d{1,4}\]:? ?"
     r"|\[ {0,8}\d{1,9}\.\d{3,9}\] "  # dmesg
     r"|\((?:[\w-]{1,60},? )?(?:rank=\d+,? )?(?:ip=[\w.:]+,? )?pid=\d+(?:,? ip=[\w.:]+)?\) ?"

@@ -59,4 +59,6 @@ def _readings(parts: Sequence[Message], width: int) -> list[str]:
     anywhere = "".join(
         part.text if part.width >= width else f"{part.text} " for part in parts
     ).rstrip()
-    return [" ".join(part.text.strip() for part in parts), anywhere]
+    at_blanks = " ".join(part.text.strip() for part in parts)
+    is_terminal = all(part.width == width for part in parts[:-1])
+    return [anywhere, at_blanks] if is_terminal else [at_blanks, anywhere]
