@@ -11,8 +11,9 @@ from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.manifests import Preset
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
-from studio.gateway.service import EngineTarget, Gateway
+from studio.gateway.service import Gateway
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler

@@ -156,3 +156,26 @@ def test_computed_values_round_down_and_know_when_they_are_not_known() -> None:
     assert share.value({"free": 1}) is None
     assert share.value({"free": 1, "total": 0}) is None
     assert share.value({"free": "x", "total": 2}) is None
+
+
+def test_the_table_of_codes_in_the_manual_is_that_of_the_file() -> None:
+    """Who looks a code up finds it, in the order of the topics."""
+    text = (ROOT / "docs/user/troubleshooting.md").read_text(encoding="utf-8")
+    table = text.split("<!-- failures: begin -->")[1].split("<!-- failures: end -->")[0]
+
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \| (.+) \|$", table, re.MULTILINE)
+
+    assert [code for code, _, _ in rows] == [signature.id for signature in SIGNATURES]
+    assert not [code for code, meaning, _ in rows if "{" in meaning]
+
+
+def test_few_patterns_lack_a_shortcut() -> None:
+    """Each of those is tried on every line of a log of any length."""
+    without = [
+        pattern.regex.pattern
+        for signature in SIGNATURES
+        for pattern in signature.patterns
+        if len(pattern.needle) < 3
+    ]
+
+    assert len(without) < 25, without
