@@ -14,9 +14,11 @@ from studio import __version__
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.keys import Keys
+from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -24,6 +26,7 @@ from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
+from studio.app.remedies import Remedies
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
@@ -128,6 +131,16 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.diagnoses = Diagnoses(parts.paths, parts.signatures)
+        self._failed = LastFailure(parts.paths.last_failure)
+        self.remedies = Remedies(
+            paths=parts.paths,
+            presets=parts.presets,
+            failed=self._failed,
+            engine=self.engine,
+            runtimes=self.runtimes,
+            serving=self,
+        )
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -206,6 +219,7 @@ class Studio:
         task = asyncio.current_task()
         assert task is not None
         self._job = job = _Job(request, task)
+        self._failed.ask(request)
         error: StudioError | None = None
         try:
             result = await self._carry_out(request)
@@ -393,6 +407,7 @@ class Studio:
         """Announce what the supervisor says, and the boot's progress as a stage."""
         self.boots.heard(engine)
         shown = self.engine()
+        self._failed.hear(shown)
         self.bus.publish(EngineChanged(engine=shown))
         self.boots.report(shown)
 

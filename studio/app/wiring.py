@@ -1,11 +1,14 @@
 """The composition of the service: builds every part and joins them with plain functions."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 from typing import Protocol
 
+from studio.app import remedy_values
 from studio.app.settings import SettingsFile
-from studio.domain.errors import ErrorInfo
+from studio.domain.errors import ErrorInfo, StudioError
+from studio.domain.manifests import Preset
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot
 from studio.gateway.engine import EngineTarget
@@ -53,7 +56,7 @@ class Parts:
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
-        signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
+        self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.log = LogKeeper(
             paths.logs / "engine.log",
             clock=time.time,
@@ -61,7 +64,8 @@ class Parts:
         )
 
         def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
-            return diagnose.diagnose(lines, exit_code, signatures)
+            found = diagnose.diagnose(lines, exit_code, self.signatures)
+            return None if found is None else self._with_actions(found)
 
         self.supervisor = Supervisor(
             home=paths.home,
@@ -79,6 +83,14 @@ class Parts:
             publish=lambda tick: self._hears.on_tick(tick),
             history=self.history,
         )
+
+    def _with_actions(self, error: ErrorInfo) -> ErrorInfo:
+        """Return `error` with what can be done about it with the preset that was started."""
+        engine = self.supervisor.snapshot()
+        preset: Preset | None = None
+        with contextlib.suppress(StudioError):
+            preset = self.presets.get(engine.preset or "")
+        return remedy_values.fitted(error, preset, engine.overrides)
 
     @property
     def _hears(self) -> Listener:

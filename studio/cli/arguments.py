@@ -69,6 +69,9 @@ class Invocation:
     window_arguments: tuple[str, ...] = ()
     other: str | None = None
     title: str | None = None
+    log: str | None = None
+    exit_code: int | None = None
+    number: int | None = None
     form: str = preset_words.FORMATS[0]
 
 

@@ -8,7 +8,9 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.console import Console
+from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
+from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
@@ -121,5 +123,7 @@ COMMANDS: Mapping[str, Command] = {
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
     **BOOT_COMMANDS,
+    **DIAGNOSE_COMMANDS,
+    **FIX_COMMANDS,
     **UPDATE_COMMANDS,
 }

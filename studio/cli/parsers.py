@@ -15,6 +15,7 @@ from studio.cli import (
     plan_words,
     preset_arguments,
     preset_words,
+    remedy_arguments,
     series_words,
     words,
 )
@@ -91,7 +92,20 @@ def build() -> _Parser:
     _add_boots(made["boots"])
     _add_window(made["ui"])
     _add_network(made["network"])
-    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "requests"):
+    remedy_arguments.add_diagnose(made["diagnose"].arguments, made["diagnose"].options)
+    remedy_arguments.add_fix(made["fix"].arguments, made["fix"].options)
+    for name in (
+        "stop",
+        "restart",
+        "down",
+        "status",
+        "ps",
+        "presets",
+        "doctor",
+        "requests",
+        "diagnose",
+        "fix",
+    ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])

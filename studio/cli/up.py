@@ -134,7 +134,7 @@ async def switch(call: Invocation, connector: "Connector", console: Console) -> 
     client = await running(connector)
     try:
         watch = Watch(console)
-        return await _operate(
+        return await operate(
             client,
             lambda: _until_served(client.switch, _request(call), watch, console),
             watch,
@@ -148,14 +148,15 @@ async def restart(_call: Invocation, connector: "Connector", console: Console) -
     """Stop the engine and start it as it was."""
     client = await running(connector)
     try:
-        return await _operate(client, client.restart, Watch(console), console)
+        return await operate(client, client.restart, Watch(console), console)
     finally:
         await client.close()
 
 
-async def _operate(
+async def operate(
     client: "ControlClient", operation: Operation, watch: Watch, console: Console
 ) -> int:
+    """Carry out what ends with an engine that serves, and show how far it is."""
     async with watching(client, watch, hold=False) as stream:
         try:
             result = await operation()

@@ -4,7 +4,7 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import boot_words, gateway_words, key_words, network_words
+from studio.cli import boot_words, gateway_words, key_words, network_words, remedy_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import EngineState
@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
     "logs": "Show the log of the engine and the service.",
+    "diagnose": remedy_words.ABOUT_DIAGNOSE,
+    "fix": remedy_words.ABOUT_FIX,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",

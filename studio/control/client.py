@@ -32,6 +32,13 @@ from studio.domain.control import (
     UpRequest,
     UpResult,
 )
+from studio.domain.diagnosis import (
+    DiagnoseRequest,
+    Diagnosis,
+    Fixed,
+    FixRequest,
+    RemedyList,
+)
 from studio.domain.doctor import DoctorReport
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
@@ -255,6 +262,18 @@ class ControlClient:
         """Return the verdicts on the service's machine, or on a host of the catalogue."""
         query = f"?host={_part(host_id)}" if host_id is not None else ""
         return await self._call("GET", f"/doctor{query}", DoctorReport)
+
+    async def diagnose(self, request: DiagnoseRequest) -> Diagnosis:
+        """Return why the engine failed whose log lies in a file of the service's machine."""
+        return await self._call("POST", "/diagnose", Diagnosis, body=request, patient=True)
+
+    async def remedies(self) -> RemedyList:
+        """Return what can be done about what failed last and about slow paths."""
+        return await self._call("GET", "/remedies", RemedyList)
+
+    async def fix(self, request: FixRequest) -> Fixed:
+        """Take a remedy; returns when the engine serves again."""
+        return await self._call("POST", "/remedies", Fixed, body=request, patient=True)
 
     async def network(self) -> NetworkReport:
         """Return how the Studio goes out to the network."""

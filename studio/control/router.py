@@ -14,6 +14,7 @@ from studio.app.studio import Studio
 from studio.control.client import PREFIX
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
+from studio.domain.diagnosis import DiagnoseRequest, FixRequest
 from studio.domain.errors import (
     BadInput,
     Busy,
@@ -93,6 +94,9 @@ class Router:
             ("GET", re.compile(r"/host"), self._host),
             ("GET", re.compile(r"/hosts"), self._hosts),
             ("GET", re.compile(r"/doctor"), self._doctor),
+            ("POST", re.compile(r"/diagnose"), self._diagnose),
+            ("GET", re.compile(r"/remedies"), self._remedies),
+            ("POST", re.compile(r"/remedies"), self._fix),
             ("GET", re.compile(r"/network"), self._network),
             ("POST", re.compile(r"/network"), self._change_network),
             ("GET", re.compile(r"/ps"), self._ps),
@@ -248,6 +252,15 @@ class Router:
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))
+
+    async def _diagnose(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.diagnoses.diagnose(_read(body, DiagnoseRequest))
+
+    async def _remedies(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.remedies.offered()
+
+    async def _fix(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.remedies.fix(_read(body, FixRequest))
 
     async def _export_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.bundles.export(unquote(parts[0]), _read(body, ExportRequest))

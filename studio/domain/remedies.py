@@ -31,6 +31,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str] = {}
     """Knobs as typed after `--set`; for `restart-with` only."""
     command: str | None = None
+    part: str | None = None
+    """Of `repair`: `runtime` or `model`."""
 
     @property
     def can_apply(self) -> bool:

@@ -75,6 +75,11 @@ class Paths:
         return self.home / "network.json"
 
     @property
+    def last_failure(self) -> Path:
+        """What failed last, with what was asked for."""
+        return self.service / "last-failure.json"
+
+    @property
     def downloads(self) -> Path:
         """Files as they were fetched, or put there by hand, and unfinished ones."""
         return self.cache / "downloads"

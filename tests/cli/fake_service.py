@@ -7,6 +7,7 @@ import asyncio
 import dataclasses
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from pathlib import Path
 
 import httpx
 import msgspec
@@ -25,6 +26,7 @@ from studio.domain.control import (
     UpRequest,
     UpResult,
 )
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, FixRequest, RemedyList
 from studio.domain.doctor import DoctorReport
 from studio.domain.errors import NotFound, ServiceUnreachable, StudioError
 from studio.domain.events import (
@@ -53,6 +55,7 @@ from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
+from tests.cli.remedy_samples import DIAGNOSIS, FIXED, OFFERED
 from tests.cli.runtime_samples import (
     COLLECTED,
     REPAIRED,
@@ -165,6 +168,12 @@ class FakeService:
     """What was sent about runtimes."""
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     boots_asked: list[str] = dataclasses.field(default_factory=list)
+    diagnosis: Diagnosis = DIAGNOSIS
+    diagnosed: list[DiagnoseRequest] = dataclasses.field(default_factory=list)
+    read_logs: list[bytes] = dataclasses.field(default_factory=list)
+    """What lay in the files that were to be diagnosed."""
+    offered: RemedyList = OFFERED
+    fixes: list[FixRequest] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -254,13 +263,24 @@ class FakeService:
                 return {"down": True}
             case ["POST", "keys", *rest]:
                 return self._about_keys(rest, request)
-            case ["POST", "network"]:
-                change = msgspec.json.decode(request.content, type=NetworkChange)
-                self.network_changes.append(change)
-                return NETWORK
+            case ["POST", "diagnose" | "remedies" | "network" as what]:
+                return self._about_one(what, request)
             case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
                 return await self._about_runtimes(rest or [what], request)
         return self._read(path, request.url.params)
+
+    def _about_one(self, what: str, request: httpx.Request) -> object:
+        if what == "network":
+            change = msgspec.json.decode(request.content, type=NetworkChange)
+            self.network_changes.append(change)
+            return NETWORK
+        if what == "remedies":
+            self.fixes.append(msgspec.json.decode(request.content, type=FixRequest))
+            return FIXED
+        sent = msgspec.json.decode(request.content, type=DiagnoseRequest)
+        self.diagnosed.append(sent)
+        self.read_logs.append(Path(sent.path).read_bytes() if sent.path else b"")
+        return self.diagnosis
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
         if path == "/logs" and "after" not in query:
@@ -276,6 +296,7 @@ class FakeService:
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
+            "/remedies": lambda: self.offered,
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }

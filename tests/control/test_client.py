@@ -9,6 +9,7 @@ import pytest
 
 from studio.control.client import ControlClient
 from studio.domain.control import KeyRequest, UpRequest
+from studio.domain.diagnosis import DiagnoseRequest, FixRequest
 from studio.domain.errors import (
     BadInput,
     EngineFailed,
@@ -128,6 +129,9 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.runtime_versions("x"), "GET", "/runtimes/x/versions", ""),
         (lambda c: c.roll_back("x", RollbackRequest()), "POST", "/runtimes/x/rollback", ""),
         (lambda c: c.collect_runtimes(CollectRequest()), "POST", "/runtimes/gc", ""),
+        (lambda c: c.diagnose(DiagnoseRequest()), "POST", "/diagnose", ""),
+        (lambda c: c.remedies(), "GET", "/remedies", ""),
+        (lambda c: c.fix(FixRequest(number=1)), "POST", "/remedies", ""),
         (lambda c: c.network(), "GET", "/network", ""),
         (lambda c: c.change_network(NetworkChange()), "POST", "/network", ""),
         (lambda c: c.keys(), "GET", "/keys", ""),

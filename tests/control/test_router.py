@@ -76,6 +76,7 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         "/doctor",
         "/network",
         "/boots",
+        "/remedies",
     ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
@@ -125,6 +126,10 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/keys", b"{}"),
         ("/runtimes/x/pin", b'{"hashes": {"a": 1}}'),
         ("/runtimes/x/pin", b'{"commitx": "x"}'),
+        ("/diagnose", b'{"exit_code": "9"}'),
+        ("/diagnose", b'{"file": "x"}'),
+        ("/remedies", b"{}"),
+        ("/remedies", b'{"number": "1"}'),
         ("/keys", b'{"name": "x", "limits": {"max_concurrent": 1.5}}'),
         ("/network", b'{"values": {"offline": true}}'),
         ("/network", b'{"value": {"offline": "on"}}'),
@@ -238,6 +243,22 @@ async def test_a_pin_that_cannot_be_is_refused(router: Router) -> None:
     status, error = await ask(router, "POST", f"/runtimes/{RUNTIME}/pin", body=body)
 
     assert (status, error["code"]) == (400, "pin-needless")
+
+
+async def test_a_log_is_diagnosed_over_the_api_too(router: Router, tmp_path: Path) -> None:
+    """The window shows what the command line shows."""
+    log = tmp_path / "engine.log"
+    log.write_text("OSError: [Errno 28] No space left on device\n")
+
+    status, found = await ask(
+        router, "POST", "/diagnose", body=json.dumps({"path": str(log)}).encode()
+    )
+    refused, error = await ask(router, "POST", "/remedies", body=b'{"number": 1}')
+
+    assert status == 200
+    assert [one["code"] for one in found["matches"]] == ["engine-disk-full"]
+    assert {"code", "cause", "evidence", "remedy"} <= found["matches"][0].keys()
+    assert (refused, error["code"]) == (404, "nothing-to-fix")
 
 
 async def test_the_network_is_set_over_the_api_too(router: Router) -> None:

@@ -1,0 +1,64 @@
+"""Why an engine failed, by its log in a file: the Studio's own last one, or anybody's."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from studio.app import remedy_values
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, Match
+from studio.domain.errors import BadInput, ErrorInfo, NotFound
+from studio.host.paths import Paths
+from studio.serving import diagnose, log_files
+from studio.serving.signatures import Signature
+
+
+class Diagnoses:
+    """Reads logs with the catalogue's signatures."""
+
+    def __init__(self, paths: Paths, signatures: Sequence[Signature]) -> None:
+        self._paths = paths
+        self._signatures = signatures
+
+    async def diagnose(self, request: DiagnoseRequest) -> Diagnosis:
+        """Return what a log says, the most likely cause first.
+
+        Raises: NotFound (`file-missing`, `log-missing`), BadInput (`log-is-folder`,
+        `path-not-absolute`), HostLacks (`not-readable`), Damaged (`log-damaged`).
+        """
+        return await asyncio.to_thread(self._diagnose, request)
+
+    def _diagnose(self, request: DiagnoseRequest) -> Diagnosis:
+        path = self._path(request.path)
+        hearing = log_files.hear(path)
+        found = diagnose.matches_heard(hearing, request.exit_code, self._signatures)
+        return Diagnosis(
+            matches=tuple(match_of(remedy_values.plain(one)) for one in found),
+            source=str(path),
+            lines=hearing.lines,
+        )
+
+    def _path(self, given: str | None) -> Path:
+        if given is not None:
+            path = Path(given)
+            if not path.is_absolute():
+                raise BadInput("path-not-absolute", f"{given} should be a whole path.")
+            return path
+        path = self._paths.logs / "engine.log"
+        if not path.exists():
+            raise NotFound(
+                "log-missing",
+                "No engine of the Studio has left a log yet.",
+                hint="Name a log: `weir diagnose FILE`.",
+            )
+        return path
+
+
+def match_of(error: ErrorInfo) -> Match:
+    """Return an error as a match of a diagnosis."""
+    return Match(
+        code=error.code,
+        cause=error.message,
+        evidence=error.evidence,
+        remedy=error.hint,
+        remedies=error.remedies,
+    )

@@ -1,0 +1,73 @@
+"""`weir diagnose`: why the engine of a log failed. Needs no service; reads where it is typed."""
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from studio.cli import diagnose_text
+from studio.cli import remedy_words as words
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
+from studio.cli.reach import Command
+from studio.domain.diagnosis import DiagnoseRequest
+from studio.domain.errors import HostLacks
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+
+_OK, _NOTHING_KNOWN = 0, 1
+_STANDARD_INPUT = "-"
+_CHUNK = 1 << 20
+
+
+async def diagnose(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show what the log says; status 1 when nothing in it is known."""
+    client = connector.offline()
+    try:
+        with _file(call.log) as path:
+            request = DiagnoseRequest(
+                path=str(path) if path is not None else None, exit_code=call.exit_code
+            )
+            found = await client.diagnose(request)
+    finally:
+        await client.close()
+    if call.log == _STANDARD_INPUT:
+        found = msgspec.structs.replace(found, source=_STANDARD_INPUT)
+    if call.json:
+        console.document(found)
+    elif found.matches:
+        console.say(diagnose_text.diagnosis_text(found, min(console.width, 100)))
+    else:
+        console.say(words.NOTHING_KNOWN.format(source=found.source, lines=found.lines))
+        console.note(words.HINT_NOTHING_KNOWN)
+    return _OK if found.matches else _NOTHING_KNOWN
+
+
+@contextlib.contextmanager
+def _file(given: str | None) -> Iterator[Path | None]:
+    """Yield the file to read; what comes on standard input is put into one for that time."""
+    if given != _STANDARD_INPUT:
+        yield None if given is None else Path(given).expanduser().absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="weir-log-") as folder:
+        path = Path(folder) / "log"
+        try:
+            with path.open("wb") as file:
+                _copy(sys.stdin.buffer, file)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise HostLacks("input-unreadable", words.STDIN_UNREADABLE.format(why=why)) from error
+        yield path
+
+
+def _copy(source: BinaryIO, target: BinaryIO) -> None:
+    while chunk := source.read(_CHUNK):
+        target.write(chunk)
+
+
+DIAGNOSE_COMMANDS: Mapping[str, Command] = {"diagnose": diagnose}

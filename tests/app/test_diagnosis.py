@@ -1,0 +1,77 @@
+"""Diagnoses of files: anybody's log, or the Studio's own last one."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from studio.app.diagnosis import Diagnoses
+from studio.domain.diagnosis import DiagnoseRequest
+from studio.domain.errors import BadInput, NotFound
+from studio.domain.remedies import RemedyKind
+from studio.host.paths import Paths
+from studio.serving import diagnose
+from tests.fakes import recordings
+
+SIGNATURES = diagnose.load(Path(__file__).resolve().parents[2] / "runtimes" / "failures.toml")
+REFUSAL = recordings.ENGINE / "failures" / "maxlen-too-large-kv.log"
+
+
+def diagnoses(home: Path) -> Diagnoses:
+    """Return the diagnoses of a home."""
+    return Diagnoses(Paths(home=home, catalogue=home), SIGNATURES)
+
+
+async def test_a_file_is_diagnosed(tmp_path: Path) -> None:
+    """With all that a program needs: code, cause, evidence, remedy."""
+    found = await diagnoses(tmp_path).diagnose(DiagnoseRequest(path=str(REFUSAL)))
+
+    first = found.matches[0]
+    assert first.code == "kv-cache-too-small"
+    assert first.evidence
+    assert first.remedy == first.remedies[0].text
+    assert first.remedies[0].settings == {"max_model_len": "16256"}
+    assert found.source == str(REFUSAL)
+    assert found.lines > 100
+
+
+async def test_what_depends_on_a_preset_is_words_where_there_is_none(tmp_path: Path) -> None:
+    """`*0.5` of an unknown value is no value."""
+    found = await diagnoses(tmp_path).diagnose(DiagnoseRequest(path=str(REFUSAL)))
+
+    for match in found.matches:
+        for one in match.remedies:
+            assert not any(value[0] in "*+-" for value in one.settings.values())
+    assert any(one.kind is RemedyKind.ADVICE for one in found.matches[0].remedies)
+
+
+async def test_without_a_file_the_studios_own_log_is_read(tmp_path: Path) -> None:
+    """What a person types after a failure."""
+    own = diagnoses(tmp_path)
+    with pytest.raises(NotFound) as caught:
+        await own.diagnose(DiagnoseRequest())
+    assert caught.value.code == "log-missing"
+
+    (tmp_path / "logs").mkdir()
+    shutil.copy(REFUSAL, tmp_path / "logs" / "engine.log")
+    found = await own.diagnose(DiagnoseRequest())
+
+    assert found.matches[0].code == "kv-cache-too-small"
+
+
+async def test_the_exit_status_says_what_the_log_does_not(tmp_path: Path) -> None:
+    """A killed engine leaves no word."""
+    path = recordings.ENGINE / "boot" / "smollm2-f32-eager.log"
+    own = diagnoses(tmp_path)
+
+    assert (await own.diagnose(DiagnoseRequest(path=str(path)))).matches == ()
+    found = await own.diagnose(DiagnoseRequest(path=str(path), exit_code=137))
+    assert [one.code for one in found.matches] == ["engine-killed"]
+
+
+async def test_a_path_must_be_whole(tmp_path: Path) -> None:
+    """The service's folder is not the caller's."""
+    with pytest.raises(BadInput) as caught:
+        await diagnoses(tmp_path).diagnose(DiagnoseRequest(path="engine.log"))
+
+    assert caught.value.code == "path-not-absolute"
