@@ -127,18 +127,18 @@ class Autostart:
             await self._wait_for(State.NETWORK, self._is_connected)
         failures: list[str] = []
         while not self._is_anothers():
-            error = await self._attempt(chosen)
-            if error is None or self._info.state is not State.TRYING:
+            failed = await self._attempt(chosen)
+            if failed is None or self._info.state is not State.TRYING:
                 return
-            failures.append(error.code)
-            if not heals(error) or _repeats(error, failures):
-                self._tell(State.GAVE_UP, error=error.info)
-                logger.error("`%s` is not started with the service: %s", chosen.preset, error)
+            failures.append(failed.code)
+            if not heals(failed) or _repeats(failed, failures):
+                self._tell(State.GAVE_UP, error=failed.info)
+                logger.error("`%s` is not started with the service: %s", chosen.preset, failed)
                 return
-            delay_s = DELAYS_S[min(len(failures), len(DELAYS_S)) - 1]
-            logger.warning("`%s` did not start, again in %.0f s: %s", chosen.preset, delay_s, error)
-            self._tell(State.BACKING_OFF, error=error.info, next_at=time.time() + delay_s)
-            await self._pause(delay_s)
+            wait_s = DELAYS_S[min(len(failures), len(DELAYS_S)) - 1]
+            logger.warning("`%s` did not start, again in %.0f s: %s", chosen.preset, wait_s, failed)
+            self._tell(State.BACKING_OFF, error=failed.info, next_at=time.time() + wait_s)
+            await self._pause(wait_s)
         if self._info.state is not State.OFF:
             self._tell(State.STOOD_DOWN, error=self._info.error)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from studio import __version__
 from studio.domain.errors import BadInput, Damaged, ErrorInfo, HostLacks, StudioError
-from studio.domain.service import RunsAs, UnitInfo, UnitRequest
+from studio.domain.service import RunsAs, UnitInfo, UnitRequest, UnitText
 from studio.host import detach, files, processes, unit_file
 from studio.host.documents import read_json, write_json
 from studio.host.files import from_os_error
@@ -109,12 +109,12 @@ class ServiceUnit:
         )
         return msgspec.structs.replace(known, notes=tuple(_notes(known, state, self._paths)))
 
-    async def text(self) -> str:
+    async def text(self) -> UnitText:
         """Return the unit as it would be written now, passwords left out; changes nothing."""
         version: int | None = None
         with contextlib.suppress(HostLacks):
             version = await self._manager.version()
-        return _PASSWORD.sub("://…@", self._render(version))
+        return UnitText(path=str(self.file), text=_PASSWORD.sub("://…@", self._render(version)))
 
     async def install(self, request: UnitRequest) -> UnitInfo:
         """Write the unit, let it start at login, and start it unless a service runs by hand.

@@ -11,9 +11,12 @@ import os
 import time
 
 from studio import __version__
+from studio.app import doorway
+from studio.app.adopt import Adopting, Surroundings
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.job import Job
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -22,6 +25,8 @@ from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
+from studio.app.service_life import ServiceLife, is_working
+from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
 from studio.app.updates import Updates
@@ -56,38 +61,12 @@ from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
-from studio.host.http_ports import listen
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
 _LOG_FLUSH_S = 0.1
-_ADDRESS = "127.0.0.1"
-
-
-class _Job:
-    """One `up` under way."""
-
-    def __init__(self, request: UpRequest, task: asyncio.Task[object]) -> None:
-        self.request = request
-        self.outcome: asyncio.Future[UpResult] = asyncio.get_running_loop().create_future()
-        self.is_cancelled = False
-        self._task = task
-
-    def end(self, error: StudioError | None) -> None:
-        """Let go of those who wait too; without a result or an error they are let go empty."""
-        if error is not None:
-            self.outcome.set_exception(error)
-            self.outcome.exception()  # nobody else may be waiting, and that is no mistake
-        elif not self.outcome.done():
-            self.outcome.cancel()
-
-    async def cancel(self) -> None:
-        """End it and wait until it has ended."""
-        self.is_cancelled = True
-        self._task.cancel()
-        await asyncio.wait([self.outcome])
 
 
 class Studio:
@@ -102,7 +81,7 @@ class Studio:
         self._stages = Stages(self._heard)
         self._line = LineSpeed()
         self._started_at = time.time()
-        self._job: _Job | None = None
+        self._job: Job | None = None
         self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
@@ -140,6 +119,29 @@ class Studio:
             ensure_ready=parts.supervisor.ensure_ready,
             first_key=self._first_key,
         )
+        self.adopting = Adopting(
+            parts.paths,
+            Surroundings(
+                own=lambda: parts.supervisor.state,
+                gateway=self.gateway,
+                open_gateway=lambda port: self.open_gateway(
+                    port or parts.settings.now.port, take_next=False
+                ),
+                first_key=self._first_key,
+                publish=self.on_engine,
+            ),
+        )
+        parts.adopted = lambda: self.adopting.current
+        doings = Doings(
+            engine=self.engine,
+            target=lambda: parts.engine.target,
+            is_working=lambda: is_working(parts.sampler.last),
+            host=self.host,
+            seen=lambda: self._machine.last,
+            stop=self._halt,
+            up=self._serve,
+        )
+        self.life = ServiceLife(parts, up=self._up, doings=doings)
 
     # -- life ------------------------------------------------------------------------------
 
@@ -155,14 +157,19 @@ class Studio:
             self._is_open = False
             await self._parts.keys.close()
 
-    async def run(self) -> None:
-        """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
+    async def run(self, *, autostart: bool = False) -> None:
+        """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
+
+        With `autostart`, what was chosen for it is served.
+        """
         parts = self._parts
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
                 tasks.create_task(self._flush_log())
+                tasks.create_task(self.adopting.run())
+                tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
             await parts.gateway.close()
@@ -172,7 +179,7 @@ class Studio:
     async def end(self, reason: str) -> None:
         """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
-        await self.stop()
+        await self._halt()
         self.bus.close()
 
     async def _flush_log(self) -> None:
@@ -185,9 +192,14 @@ class Studio:
     async def up(self, request: UpRequest) -> UpResult:
         """Serve a preset; joins an `up` under way that asks for the same.
 
-        Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`).
+        Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`, `engine-adopted`).
         """
         self._machine.require_real()
+        self.life.autostart.stand_down()
+        return await self._serve(request)
+
+    async def _serve(self, request: UpRequest) -> UpResult:
+        self.adopting.refuse("no engine of the Studio's own can be served beside it")
         job = self._job
         if job is not None:
             if job.request != request:
@@ -199,7 +211,7 @@ class Studio:
             return await asyncio.shield(job.outcome)
         task = asyncio.current_task()
         assert task is not None
-        self._job = job = _Job(request, task)
+        self._job = job = Job(request, task)
         error: StudioError | None = None
         try:
             result = await self._carry_out(request)
@@ -233,6 +245,7 @@ class Studio:
                 "Say which preset to switch to.",
                 hint="`weir presets` lists them.",
             )
+        self.adopting.refuse("no engine of the Studio's own can take its place")
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
@@ -242,6 +255,7 @@ class Studio:
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
+        self.adopting.refuse("the Studio did not start it and cannot restart it")
         engine = self._parts.supervisor.snapshot()
         if engine.preset is None and self._parts.settings.now.preset is None:
             raise EngineNotReady(
@@ -254,7 +268,15 @@ class Studio:
         return await self.up(request)
 
     async def stop(self) -> Status:
-        """End an `up` under way and the engine; the gateway stays and answers 503."""
+        """End an `up` under way and the engine; the gateway stays and answers 503.
+
+        Raises: Busy (`engine-adopted`).
+        """
+        self.adopting.refuse("the Studio did not start it and does not stop it")
+        self.life.autostart.stand_down()
+        return await self._halt()
+
+    async def _halt(self) -> Status:
         if self._job is not None:
             await self._job.cancel()
         await self._parts.supervisor.stop()
@@ -306,15 +328,9 @@ class Studio:
     async def open_gateway(self, port: int, take_next: bool) -> str:
         """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
         gateway, settings = self._parts.gateway, self._parts.settings
-        if gateway.info().port != port:
-            port = await _free_port(port, take_next)  # before the old one is closed
-            await gateway.close()
-            await gateway.open(_ADDRESS, port)
-            self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
-        settings.change(port=port)
-        base_url = gateway.info().base_url
-        assert base_url is not None
-        return base_url
+        return await doorway.open_gateway(
+            gateway, settings, self.bus.publish, port=port, take_next=take_next
+        )
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -334,7 +350,7 @@ class Studio:
 
     def engine(self) -> EngineSnapshot:
         """Return the engine; while an `up` fetches things for it, it is `preparing`."""
-        engine = self._parts.supervisor.snapshot()
+        engine = self._parts.engine.snapshot()
         idle = (EngineState.STOPPED, EngineState.FAILED)
         if self._job is not None and engine.state in idle:
             preset = self._job.request.preset or engine.preset
@@ -356,6 +372,8 @@ class Studio:
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self._parts.keys.active,
+            autostart=self.life.autostart.info(),
+            sleep=self.life.sleep.info(),
         )
 
     def gateway(self) -> GatewayInfo:
@@ -463,18 +481,6 @@ class Studio:
                 unit="s",
             )
         )
-
-
-async def _free_port(port: int, take_next: bool) -> int:
-    """Return `port`, or the next free one where that was agreed to."""
-    try:
-        (await listen(_ADDRESS, port)).close()
-    except StudioError as error:
-        free = error.data.get("free_port")
-        if not take_next or not isinstance(free, int):
-            raise
-        return free
-    return port
 
 
 def _switch_command(choice: Choice) -> str:

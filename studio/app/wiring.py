@@ -1,7 +1,7 @@
 """The composition of the service: builds every part and joins them with plain functions."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from studio.app.settings import SettingsFile
@@ -16,6 +16,7 @@ from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
+from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
 from studio.serving.logs import LogKeeper
 from studio.serving.supervisor import Supervisor
@@ -48,6 +49,7 @@ class Parts:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self._listener: Listener | None = None
+        self.adopted: Callable[[], Adopted | None] = lambda: None
         self.settings = SettingsFile(paths.settings_file)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
@@ -74,10 +76,15 @@ class Parts:
         self.gateway = Gateway(self.keys, upstream=self._target)
         self.sampler = Sampler(
             fetch=self._metrics,
-            engine_pid=lambda: self.supervisor.snapshot().pid,
+            engine_pid=lambda: self.engine.snapshot().pid,
             publish=lambda tick: self._hears.on_tick(tick),
             history=self.history,
         )
+
+    @property
+    def engine(self) -> Supervisor | Adopted:
+        """Return whose engine serves: one that was adopted, else our own."""
+        return self.adopted() or self.supervisor
 
     @property
     def _hears(self) -> Listener:
@@ -89,19 +96,19 @@ class Parts:
         self._listener = listener
 
     def _target(self) -> EngineTarget | None:
-        target = self.supervisor.target
+        target = self.engine.target
         if target is None:
             return None
         return EngineTarget(
-            upstream=target.upstream, key=target.key, served_name=target.served_name
+            upstream=target.upstream, key=target.key or None, served_name=target.served_name
         )
 
     async def _metrics(self) -> bytes | None:
-        target = self.supervisor.target
+        target = self.engine.target
         if target is None:
             return None
-        authorization = (b"authorization", f"Bearer {target.key}".encode())
+        headers = [(b"authorization", f"Bearer {target.key}".encode())] if target.key else []
         status, _, body = await target.upstream.fetch(
-            "GET", "/metrics", headers=[authorization], timeout_s=_METRICS_S
+            "GET", "/metrics", headers=headers, timeout_s=_METRICS_S
         )
         return body if status == 200 else None

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import render, words
+from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
@@ -16,6 +17,7 @@ from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
 from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
@@ -186,4 +188,6 @@ COMMANDS: Mapping[str, Command] = {
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
     **UPDATE_COMMANDS,
+    **SERVICE_COMMANDS,
+    **ADOPT_COMMANDS,
 }

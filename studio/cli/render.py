@@ -114,7 +114,7 @@ def stage_line(progress: StageProgress) -> str:
 
 def live_line(engine: EngineSnapshot, tick: Tick | None, width: int = READABLE_WIDTH) -> str:
     """Return the line that stands at the foot of `weir up`; drops the last pieces when narrow."""
-    if engine.state is not EngineState.READY:
+    if not engine.is_serving:
         return fitted([state_text(engine)], width)
     tick = tick or Tick(at=0.0)
     pool = tick.pool_tokens if tick.pool_tokens is not None else engine.pool_tokens
@@ -150,6 +150,9 @@ def state_text(engine: EngineSnapshot) -> str:
     pieces = [words.STATES[engine.state]]
     if engine.preset and engine.state is not EngineState.STOPPED:
         pieces[0] += f": {engine.preset}"
+    if engine.adopted is not None:
+        pieces[0] += f": {engine.adopted.name}"
+        pieces.append(engine.adopted.url)
     if engine.state is EngineState.STARTING:
         if engine.phase is not None:
             pieces.append(words.PHASES[engine.phase])
@@ -254,7 +257,7 @@ def _literal(text: str) -> str:
 def status_text(status: Status, now: float) -> str:
     """Return `weir status` for people."""
     engine, tick, gateway = status.engine, status.tick or Tick(at=now), status.gateway
-    is_ready = engine.state is EngineState.READY
+    is_ready = engine.is_serving
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))

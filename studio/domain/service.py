@@ -89,6 +89,13 @@ class UnitRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Let a service that the unit keeps already start anew with what was written."""
 
 
+class UnitText(msgspec.Struct, frozen=True, kw_only=True):
+    """The unit as it would be written, passwords left out."""
+
+    path: str
+    text: str
+
+
 class UnitInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The service as systemd knows it."""
 

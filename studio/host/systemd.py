@@ -6,6 +6,7 @@ environment does not name it, and their words are those that people can look up.
 
 import contextlib
 import dataclasses
+import logging
 import os
 import platform
 import re
@@ -213,6 +214,31 @@ def unit_folder(environ: Mapping[str, str] = os.environ) -> Path:
     base = environ.get("XDG_CONFIG_HOME", "")
     folder = Path(base) if base.startswith("/") else Path(environ.get("HOME") or "~", ".config")
     return folder.expanduser() / "systemd" / "user"
+
+
+_PRIORITIES = ((logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6))
+
+
+class _ForJournal(logging.Formatter):
+    """Lines as the journal takes them: it knows the time, and wants the weight in front."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        weight = next((mark for level, mark in _PRIORITIES if record.levelno >= level), 7)
+        text = super().format(record)
+        return "\n".join(f"<{weight}>{line}" for line in text.splitlines())
+
+
+def journal_handlers(environ: Mapping[str, str] = os.environ) -> list[logging.Handler]:
+    """Return what writes into the journal, when standard error leads there (sd-daemon(3))."""
+    try:
+        status = os.fstat(2)
+    except OSError:
+        return []
+    if environ.get("JOURNAL_STREAM") != f"{status.st_dev}:{status.st_ino}":
+        return []
+    handler = logging.StreamHandler()
+    handler.setFormatter(_ForJournal("%(name)s: %(message)s"))
+    return [handler]
 
 
 class Notifier:

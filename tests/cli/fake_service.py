@@ -458,9 +458,10 @@ class FakeConnector:
         self.replayed += [host] if host is not None else []
         return self.service.client()
 
-    def service_run(self, *, until_released: bool) -> int:
+    def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Note that the service was to run."""
         self.ran.append(("service", until_released))
+        self.ran += [("autostart", True)] if autostart else []
         return 0
 
     def ui(self, argv: Sequence[str]) -> int:
