@@ -10,7 +10,7 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from studio.cli import words
+from studio.cli import service_text, words
 from studio.domain.control import KeyInfo, PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -293,7 +293,7 @@ def status_text(status: Status, now: float) -> str:
         (words.LABEL_SERVICE, words.service_text(service.version, service.pid, since)),
         (words.LABEL_HOME, service.home),
     ]
-    return labelled(pairs)
+    return labelled([*pairs, *service_text.news(status.autostart, status.sleep)])
 
 
 def _ready_pairs(engine: EngineSnapshot, tick: Tick, requests: int) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from studio.cli import service_words as words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.reach import running_or_none, running_or_offline
+from studio.cli.render import labelled
 from studio.domain.control import UpRequest
 from studio.domain.errors import ServiceUnreachable
 from studio.domain.server import EngineState
@@ -160,7 +161,7 @@ def _show(found: UnitInfo, console: Console) -> None:
     if console.json:
         console.document(found)
     else:
-        console.say(service_text.unit_text(found))
+        console.say(labelled(service_text.unit_pairs(found)))
 
 
 SERVICE_COMMANDS: "dict[str, Command]" = {

@@ -3,13 +3,15 @@
 import datetime
 
 from studio.cli import service_words as words
-from studio.cli.render import labelled
 from studio.domain.service import AutostartInfo, AutostartState, SleepInfo, UnitInfo
 
 _SEPARATOR = " · "
 
 
-def unit_text(unit: UnitInfo) -> str:
+Pairs = list[tuple[str, str]]
+
+
+def unit_pairs(unit: UnitInfo) -> Pairs:
     """Return how the service is kept, what starts with it, and what is in the way."""
     pairs = [(words.UNIT, _unit(unit))]
     if unit.enabled is not None and unit.is_installed:
@@ -28,10 +30,10 @@ def unit_text(unit: UnitInfo) -> str:
         pairs.append((words.PROBLEM, unit.problem.message))
         pairs.append((words.PROBLEM, unit.problem.hint or ""))
     pairs += [(words.TO_NOTE, note) for note in unit.notes]
-    return labelled(pair for pair in pairs if pair[1])
+    return [pair for pair in pairs if pair[1]]
 
 
-def autostart_pairs(info: AutostartInfo) -> list[tuple[str, str]]:
+def autostart_pairs(info: AutostartInfo) -> Pairs:
     """Return what starts with the service and how that went, as labels and values."""
     pieces = [f"`{info.preset}`"] if info.preset else []
     pieces += [f"--set {name}={value}" for name, value in info.overrides.items()]
@@ -45,12 +47,19 @@ def autostart_pairs(info: AutostartInfo) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[1]]
 
 
-def sleep_pairs(info: SleepInfo) -> list[tuple[str, str]]:
+def sleep_pairs(info: SleepInfo) -> Pairs:
     """Return what becomes of the engine in sleep, and how the last one went."""
     pairs = [(words.SLEEP, words.POLICIES[info.policy])]
     if info.outcome is not None:
         pairs.append((words.SLEEP, slept(info)))
     return pairs
+
+
+def news(autostart: AutostartInfo, sleep: SleepInfo) -> Pairs:
+    """Return what of both belongs into `weir status`: nothing while all is as it should be."""
+    quiet = (AutostartState.OFF, AutostartState.SERVED)
+    pairs = [] if autostart.state in quiet else autostart_pairs(autostart)
+    return pairs if sleep.outcome is None else [*pairs, (words.SLEEP, slept(sleep))]
 
 
 def slept(info: SleepInfo) -> str:

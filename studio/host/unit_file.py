@@ -15,6 +15,10 @@ NAME = "weir-studio.service"
 
 _DIGEST = re.compile(r"^# digest: ([0-9a-f]{64})$", re.MULTILINE)
 _HOME = re.compile(r'^Environment="WEIR_HOME=((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+_SAFE = re.compile(r"[^\x00-\x1f\x7f\"'\\]+")
+"""What systemd takes as the name of a program (`string_is_safe` in its sources, 252)."""
+_ENV = "/usr/bin/env"
+"""Becomes the program it is given, whose name may hold anything."""
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)")
 _LETTERS = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
 _READ = {written[1]: character for character, written in _LETTERS.items()}
@@ -56,6 +60,8 @@ def render(unit: Unit) -> str:
 
 def _body(unit: Unit) -> str:
     program, *arguments = unit.command
+    if not _SAFE.fullmatch(program):
+        program, arguments = _ENV, [program, *arguments]
     command = " ".join([quoted(program), *(argument(word) for word in arguments)])
     variables = "\n".join(
         f"Environment={quoted(f'{name}={value}')}" for name, value in unit.environment.items()
