@@ -77,6 +77,8 @@ class Autostart:
         self._has_network = has_network
         self._info = AutostartInfo()
         self._taken_over = asyncio.Event()
+        self._is_replaced = False
+        """Whether something else was chosen since: then what runs here is no more news."""
 
     def info(self) -> AutostartInfo:
         """Return what is chosen and how it went."""
@@ -94,19 +96,21 @@ class Autostart:
         Raises: NotFound (`preset-unknown`), BadInput (`knob-unknown`, `knob-value`), HostLacks.
         """
         if request.preset is None:
-            self.stand_down()
             self._path.unlink(missing_ok=True)
-            self._info = AutostartInfo()
-            return self._info
+            return self._replace(AutostartInfo())
         self._check(UpRequest(preset=request.preset, overrides=request.overrides))
         host = await self._host()
         chosen = _Choice(
             preset=request.preset, overrides=request.overrides, cards=len(host.gpus or ())
         )
         write_json(self._path, chosen, mode=0o600)
+        return self._replace(_next(chosen))
+
+    def _replace(self, info: AutostartInfo) -> AutostartInfo:
         self.stand_down()
-        self._info = _next(chosen)
-        return self._info
+        self._is_replaced = True
+        self._info = info
+        return info
 
     def stand_down(self) -> None:
         """Leave it to the person, who has just started or stopped something."""
@@ -139,13 +143,11 @@ class Autostart:
             logger.warning("`%s` did not start, again in %.0f s: %s", chosen.preset, wait_s, failed)
             self._tell(State.BACKING_OFF, error=failed.info, next_at=time.time() + wait_s)
             await self._pause(wait_s)
-        if self._info.state is not State.OFF:
-            self._tell(State.STOOD_DOWN, error=self._info.error)
+        self._tell(State.STOOD_DOWN, error=self._info.error)
 
     async def _attempt(self, chosen: _Choice) -> StudioError | None:
         """Try once; return why it failed. Whoever stops it meanwhile has taken over."""
-        self._info = msgspec.structs.replace(self._info, attempts=self._info.attempts + 1)
-        self._tell(State.TRYING)
+        self._tell(State.TRYING, attempts=self._info.attempts + 1)
         try:
             await self._up(UpRequest(preset=chosen.preset, overrides=chosen.overrides))
         except StudioError as error:
@@ -187,7 +189,7 @@ class Autostart:
 
     def _tell(self, state: State, **more: object) -> None:
         fresh = {"error": None, "next_at": None, **more}
-        if self._info.state is not State.OFF:  # else it was switched off meanwhile
+        if not self._is_replaced:
             self._info = msgspec.structs.replace(self._info, state=state, **fresh)
 
     def _read(self) -> _Choice | None:

@@ -46,12 +46,18 @@ class Machine:
         self.hangs = asyncio.Event()
         self.hangs.set()
         self.states: list[AutostartState] = []
-        self.made = self.again(path)
+        self.path = path
+        self.made = self.again()
 
-    def again(self, path: Path) -> Autostart:
-        """Return the autostart of the next service of the same home."""
+    async def chosen(self) -> None:
+        """Choose, and be the next service of the same home."""
+        await self.made.choose(CHOSEN)
+        self.made = self.again()
+
+    def again(self) -> Autostart:
+        """Return the autostart of another service of the same home."""
         return Autostart(
-            path,
+            self.path,
             up=self.up,
             check=self.check,
             engine=lambda: self.engine,
@@ -106,12 +112,9 @@ async def reached(machine: Machine, *states: AutostartState) -> None:
     await until_async(lambda: machine.made.info().state in states, str(states))
 
 
-async def test_what_was_chosen_is_served_with_its_settings(
-    machine: Machine, tmp_path: Path
-) -> None:
+async def test_what_was_chosen_is_served_with_its_settings(machine: Machine) -> None:
     """By the next service, which knows it from the file alone."""
-    await machine.made.choose(CHOSEN)
-    machine.made = machine.again(tmp_path / "autostart.json")
+    await machine.chosen()
     assert machine.made.info().state is AutostartState.NEXT
 
     await machine.made.run()
@@ -134,7 +137,7 @@ async def test_nothing_chosen_starts_nothing(machine: Machine) -> None:
 async def test_what_time_heals_is_tried_again(machine: Machine) -> None:
     """No network at boot, a port that another program still holds."""
     machine.outcomes = [NETWORK, PortTaken("port-taken", "Taken."), None]
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
 
     await machine.made.run()
 
@@ -157,7 +160,7 @@ async def test_what_no_time_heals_is_given_up_with_its_reason(
 ) -> None:
     """A card that is too small is too small in fifteen minutes; and nobody is there to say yes."""
     machine.outcomes = [error, None]
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
 
     await machine.made.run()
 
@@ -173,7 +176,7 @@ async def test_an_engine_that_dies_the_same_death_three_times_is_left_alone(
 ) -> None:
     """It would die a fourth time, and keep the card busy all night."""
     machine.outcomes = [DEATH] * 9
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
 
     await machine.made.run()
 
@@ -191,9 +194,9 @@ async def test_the_pauses_grow_and_then_stay(
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(machine.made, "_pause", pause)
     machine.outcomes = [NETWORK] * 6
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
+    monkeypatch.setattr(machine.made, "_pause", pause)
 
     await machine.made.run()
 
@@ -206,7 +209,7 @@ async def test_a_person_who_acts_meanwhile_has_the_last_word(
     """`weir stop` while it waits for its next try must not be undone a minute later."""
     monkeypatch.setattr(autostart, "DELAYS_S", (600.0,))
     machine.outcomes = [NETWORK]
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     async with started(machine):
         await reached(machine, AutostartState.BACKING_OFF)
         assert machine.made.info().next_at is not None
@@ -221,7 +224,7 @@ async def test_a_start_that_a_person_stops_is_not_tried_again(machine: Machine) 
     """The stop ends the try under way; the failure is theirs."""
     machine.hangs.clear()
     machine.outcomes = [Busy("up-stopped", "Stopped.")]
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     async with started(machine):
         await reached(machine, AutostartState.TRYING)
 
@@ -235,7 +238,7 @@ async def test_a_start_that_a_person_stops_is_not_tried_again(machine: Machine) 
 async def test_an_engine_that_serves_already_is_left_alone(machine: Machine) -> None:
     """Also one that was adopted, gone or not."""
     machine.engine = EngineSnapshot(state=EngineState.GONE)
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
 
     await machine.made.run()
 
@@ -246,7 +249,7 @@ async def test_an_engine_that_serves_already_is_left_alone(machine: Machine) -> 
 async def test_the_cards_that_were_there_are_waited_for(machine: Machine) -> None:
     """The driver may be later than the login; without it the preset would not fit."""
     machine.cards = 2
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     machine.cards = 0
     async with started(machine):
         await reached(machine, AutostartState.CARDS)
@@ -263,7 +266,7 @@ async def test_cards_that_never_come_are_not_waited_for_for_ever(
     """Then the start itself says what is missing."""
     monkeypatch.setattr(autostart, "PATIENCE_S", 0.02)
     machine.cards = 1
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     machine.cards = 0
     machine.outcomes = [REFUSED]
 
@@ -278,7 +281,7 @@ async def test_a_network_is_waited_for_only_when_something_is_fetched(
 ) -> None:
     """A machine without one serves what it has."""
     machine.is_connected, machine.fetch_bytes = False, fetch_bytes
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     async with started(machine):
         expected = AutostartState.NETWORK if fetch_bytes else AutostartState.SERVED
         await reached(machine, expected)
@@ -289,7 +292,7 @@ async def test_a_network_is_waited_for_only_when_something_is_fetched(
 async def test_it_is_switched_off_at_any_time(machine: Machine, tmp_path: Path) -> None:
     """Also while it waits; nothing is left in the folder."""
     machine.cards = 1
-    await machine.made.choose(CHOSEN)
+    await machine.chosen()
     machine.cards = 0
     async with started(machine):
         await reached(machine, AutostartState.CARDS)
@@ -297,6 +300,7 @@ async def test_it_is_switched_off_at_any_time(machine: Machine, tmp_path: Path) 
         await machine.made.choose(AutostartRequest())
 
         assert machine.made.info().state is AutostartState.OFF
+    assert machine.made.info().state is AutostartState.OFF
     assert not (tmp_path / "autostart.json").exists()
     assert machine.requests == []
 
@@ -325,3 +329,18 @@ async def test_a_damaged_file_is_said_and_starts_nothing(
     assert info.error is not None
     assert info.error.code == "autostart-damaged"
     assert machine.requests == []
+
+
+async def test_another_choice_meanwhile_is_what_is_shown(machine: Machine) -> None:
+    """What still ran for the last one has nothing more to say."""
+    machine.hangs.clear()
+    await machine.chosen()
+    async with started(machine):
+        await reached(machine, AutostartState.TRYING)
+
+        await machine.made.choose(AutostartRequest(preset="cpu-demo"))
+        machine.hangs.set()
+        await until_async(lambda: machine.engine.state is EngineState.READY, "its end")
+
+        assert machine.made.info().state is AutostartState.NEXT
+        assert machine.made.info().overrides == {}
