@@ -165,7 +165,12 @@ class Sleep:
         why = await self._missing_cards()
         request = UpRequest(preset=engine.preset, overrides=dict(engine.overrides))
         await self._doings.stop()
-        await self._doings.up(request)
+        try:
+            await self._doings.up(request)
+        except StudioError as error:
+            return (
+                f"The engine did not answer{why}, and could not be started again: {error.message}"
+            )
         return f"The engine did not answer{why}, and was started again."
 
     async def _answers(self) -> bool:
