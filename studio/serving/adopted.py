@@ -239,7 +239,7 @@ class Adopted:
         except StudioError as error:
             raise EngineNotReady(
                 "adopt-unreachable",
-                f"The vLLM at {self._place.url} cannot be reached: {_reason(error)}.",
+                f"The vLLM at {self._place.url} cannot be reached: {_reason(error, self._place)}.",
                 hint=f"See whether it runs there, and whether a firewall is between. {_RETURNS}",
             ) from error
         return status, body
@@ -260,7 +260,7 @@ class Adopted:
 _RETURNS = "Its return is noticed by itself."
 
 
-def _reason(error: StudioError) -> str:
+def _reason(error: StudioError, place: Place) -> str:
     match error.code:
         case "engine-late":
             return "it does not answer in time"
@@ -270,7 +270,9 @@ def _reason(error: StudioError) -> str:
             cause = error.__cause__
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return f"its certificate is not trusted ({cause.verify_message})"
-            if isinstance(cause, ssl.SSLError):
+            if isinstance(cause, ssl.SSLError) or (
+                place.is_tls and isinstance(cause, ConnectionResetError | ConnectionAbortedError)
+            ):
                 return "it does not speak TLS"
             return str(getattr(cause, "strerror", None) or "nothing answers").lower()
         case _:
