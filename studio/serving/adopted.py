@@ -257,6 +257,7 @@ class Adopted:
             self._publish(self.snapshot())
 
 
+_BROKE_OFF = (ConnectionResetError, ConnectionAbortedError, TimeoutError)
 _RETURNS = "Its return is noticed by itself."
 
 
@@ -270,10 +271,8 @@ def _reason(error: StudioError, place: Place) -> str:
             cause = error.__cause__
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return f"its certificate is not trusted ({cause.verify_message})"
-            if isinstance(cause, ssl.SSLError) or (
-                place.is_tls and isinstance(cause, ConnectionResetError | ConnectionAbortedError)
-            ):
-                return "it does not speak TLS"
+            if isinstance(cause, ssl.SSLError) or (place.is_tls and isinstance(cause, _BROKE_OFF)):
+                return "it does not agree on TLS, and may speak plain http"
             return str(getattr(cause, "strerror", None) or "nothing answers").lower()
         case _:
             return "what answers does not speak HTTP"

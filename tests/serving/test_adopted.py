@@ -126,7 +126,7 @@ async def test_https_to_a_port_that_speaks_http_is_said() -> None:
             url = entrance.url.replace("http:", "https:")
             refused = await error_of(url, tls=ssl.create_default_context())
 
-    assert "it does not speak TLS" in refused.message
+    assert "may speak plain http" in refused.message
 
 
 async def test_its_loss_is_seen_within_two_seconds(watched: Watched) -> None:
