@@ -147,6 +147,14 @@ class Adopting:
                 self._replace(self._make(read_place(kept.url), kept.name, kept.key))
         except StudioError as error:
             logger.warning("what was adopted cannot be taken up: %s", error)
+        try:
+            await self._watch()
+        finally:
+            if self.current is not None:
+                self.current.close()
+
+    async def _watch(self) -> None:
+        """Watch whatever is adopted at the time."""
         while True:
             self._changed.clear()
             adopted = self.current
