@@ -202,9 +202,9 @@ class Console:
         before = termios.tcgetattr(descriptor)
         hidden = [*before]
         hidden[3] = before[3] & ~termios.ECHO
-        self._write(self._err, question)
         try:
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, hidden)
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, hidden)  # before anybody can type
+            self._write(self._err, question)
             answer = await self._answer()
         finally:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -48,6 +48,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.adopt_samples import about_adopted
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
@@ -222,6 +223,9 @@ class FakeService:
         if self.junk_answers:
             return httpx.Response(200, json={"schema": "from the future"})
         try:
+            if path.startswith("/adopted"):
+                about = about_adopted(path, request)
+                return httpx.Response(200, content=msgspec.json.encode(about))
             if path == "/events":
                 holds = "hold" in dict(request.url.params)
                 return httpx.Response(200, content=self._stream(holds=holds))
@@ -252,12 +256,15 @@ class FakeService:
             case ["POST", "keys", *rest]:
                 return self._about_keys(rest, request)
             case ["POST", "network"]:
-                change = msgspec.json.decode(request.content, type=NetworkChange)
-                self.network_changes.append(change)
-                return NETWORK
+                return self._change_network(request)
             case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
                 return await self._about_runtimes(rest or [what], request)
         return self._read(path, request.url.params)
+
+    def _change_network(self, request: httpx.Request) -> object:
+        change = msgspec.json.decode(request.content, type=NetworkChange)
+        self.network_changes.append(change)
+        return NETWORK
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
         if path == "/logs" and "after" not in query:
