@@ -13,7 +13,8 @@ class Door:
     """Passes bytes between clients and a Unix socket."""
 
     def __init__(self, path: str, *, tls: bool) -> None:
-        self.hangs = False
+        self._flows = asyncio.Event()
+        self._flows.set()
         self.answer: bytes | None = None
         """What to say instead of asking the engine."""
         self.port = 0
@@ -26,6 +27,10 @@ class Door:
     def url(self) -> str:
         """Where it is."""
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+
+    def hang(self) -> None:
+        """Keep the port open and pass nothing on, as a stopped process does."""
+        self._flows.clear()
 
     async def open(self) -> None:
         """Let clients in, on the same port as before."""
@@ -73,8 +78,7 @@ class Door:
 
     async def _copy(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65_536):
-            while self.hangs:
-                await asyncio.sleep(0.01)
+            await self._flows.wait()
             sink.write(data)
             await sink.drain()
         sink.transport.abort()
@@ -88,5 +92,4 @@ async def door(path: str, *, tls: bool = False) -> AsyncIterator[Door]:
     try:
         yield made
     finally:
-        made.hangs = False
         await made.shut()

@@ -150,7 +150,7 @@ async def test_its_loss_is_seen_within_two_seconds(watched: Watched) -> None:
 
 async def test_one_that_hangs_is_gone_within_two_seconds(watched: Watched) -> None:
     """A stopped process keeps its port open."""
-    watched.door.hangs = True
+    watched.door.hang()
     lost_at = time.monotonic()
 
     await until_async(lambda: watched.made.state is EngineState.GONE, "its loss")
