@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.errors import Damaged
+from studio.domain.gateway import GatewaySettings
 from studio.domain.service import SleepPolicy
 from studio.host.documents import read_json, write_json
 
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen cards' own ids, which count; None: nothing was chosen, or they have none."""
     gpu_names: dict[str, str] = {}
     """Id to name, for the day when one is missing."""
+    gateway: GatewaySettings = GatewaySettings()
     on_sleep: SleepPolicy = SleepPolicy.KEEP
     """What becomes of the engine when the machine sleeps."""
     boots_s: dict[str, float] = {}

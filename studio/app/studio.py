@@ -11,12 +11,13 @@ import os
 import time
 
 from studio import __version__
-from studio.app import doorway
 from studio.app.adopt import Adopting, Surroundings
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
+from studio.app.gateway import Door
 from studio.app.job import Job
+from studio.app.keys import Keys
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -33,9 +34,6 @@ from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
     GatewayInfo,
-    KeyInfo,
-    KeyRequest,
-    NewKey,
     ProcessInfo,
     ServiceInfo,
     Status,
@@ -47,7 +45,6 @@ from studio.domain.events import (
     EngineChanged,
     Event,
     GatewayChanged,
-    KeysChanged,
     LogAppended,
     ServiceStopping,
     Stage,
@@ -82,7 +79,6 @@ class Studio:
         self._line = LineSpeed()
         self._started_at = time.time()
         self._job: Job | None = None
-        self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
@@ -107,6 +103,14 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.keys = Keys(parts.keys, self.bus.publish)
+        self.door = Door(
+            parts.gateway,
+            parts.settings,
+            parts.paths,
+            active_keys=lambda: parts.keys.active,
+            publish=self.bus.publish,
+        )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -115,19 +119,19 @@ class Studio:
             settings=parts.settings,
             stages=self._stages,
             host=self.host,
-            open_gateway=self.open_gateway,
+            open_gateway=self.door.open,
             ensure_ready=parts.supervisor.ensure_ready,
-            first_key=self._first_key,
+            first_key=self.keys.first,
         )
         self.adopting = Adopting(
             parts.paths,
             Surroundings(
                 own=lambda: parts.supervisor.state,
                 gateway=self.gateway,
-                open_gateway=lambda port: self.open_gateway(
+                open_gateway=lambda port: self.door.open(
                     port or parts.settings.now.port, take_next=False
                 ),
-                first_key=self._first_key,
+                first_key=self.keys.first,
                 publish=self.on_engine,
             ),
         )
@@ -147,15 +151,11 @@ class Studio:
 
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
-        if not self._is_open:
-            await self._parts.keys.open()
-            self._is_open = True
+        await self.keys.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
-        if self._is_open:
-            self._is_open = False
-            await self._parts.keys.close()
+        await self.keys.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -309,7 +309,7 @@ class Studio:
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
-            base_url=await self.open_gateway(port, request.consent),
+            base_url=await self.door.open(port, request.consent),
             preset=choice.preset.id,
             served_name=choice.preset.served_name,
             runtime=engine.runtime or choice.recipe.name,
@@ -324,13 +324,6 @@ class Studio:
         engine = self._parts.supervisor.snapshot()
         is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
         return engine.state is EngineState.READY and is_same
-
-    async def open_gateway(self, port: int, take_next: bool) -> str:
-        """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
-        gateway, settings = self._parts.gateway, self._parts.settings
-        return await doorway.open_gateway(
-            gateway, settings, self.bus.publish, port=port, take_next=take_next
-        )
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -371,7 +364,7 @@ class Studio:
             host=self._machine.last,
             tick=self._parts.sampler.last,
             stages=self._stages.now,
-            keys=self._parts.keys.active,
+            keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
         )
@@ -405,32 +398,6 @@ class Studio:
     def history(self, seconds: int) -> list[Tick]:
         """Return the ticks of the last `seconds`."""
         return self._parts.history.since(time.time() - seconds)
-
-    # -- keys ------------------------------------------------------------------------------
-
-    async def keys(self) -> list[KeyInfo]:
-        """Return every key with its usage."""
-        await self.open()
-        return self._parts.keys.list()
-
-    async def create_key(self, request: KeyRequest) -> NewKey:
-        """Make a key."""
-        await self.open()
-        made = await self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
-        self.bus.publish(KeysChanged())
-        return made
-
-    async def revoke_key(self, key_id: str) -> KeyInfo:
-        """Make a key useless."""
-        await self.open()
-        info = await self._parts.keys.revoke(key_id)
-        self.bus.publish(KeysChanged())
-        return info
-
-    async def _first_key(self, request: KeyRequest) -> NewKey | None:
-        if self._parts.keys.active:
-            return None
-        return await self.create_key(request)
 
     def _heard(self, event: Event) -> None:
         self._line.hear(event)
