@@ -11,10 +11,11 @@ export WEIR_TEST_CACHE ?= $(HOME)/.cache/weir-studio-tests
 # Without a UTF-8 locale Qt warns, and a warning fails the tests.
 export LC_ALL := C.UTF-8
 
-# What Qt's offscreen and xcb platforms load, and a screen for them.
+# What Qt's offscreen and xcb platforms load, and a screen for them; systemd's checker of units and
+# a message bus.
 APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
-       xvfb xauth patch diffutils git
+       xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
         bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \

@@ -46,12 +46,14 @@ class LocalConnector:
 
         return await editor.edit(text, name, os.environ)
 
-    def service_run(self, *, until_released: bool) -> int:
+    def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Be the service until told to end."""
         from studio.control import service
         from studio.host import paths
 
-        return service.run(paths.from_environment(), until_released=until_released)
+        return service.run(
+            paths.from_environment(), until_released=until_released, autostart=autostart
+        )
 
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; the service it starts outlives it."""

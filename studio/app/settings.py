@@ -6,6 +6,7 @@ import msgspec
 
 from studio.domain.errors import Damaged
 from studio.domain.gateway import GatewaySettings
+from studio.domain.service import SleepPolicy
 from studio.host.documents import read_json, write_json
 
 DEFAULT_PORT = 18020
@@ -39,6 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gateway: GatewaySettings = GatewaySettings()
     pins: dict[str, Pin] = {}
     """Preset to the size that its pool keeps."""
+    on_sleep: SleepPolicy = SleepPolicy.KEEP
+    """What becomes of the engine when the machine sleeps."""
 
 
 class SettingsFile:

@@ -11,12 +11,14 @@ import os
 import time
 
 from studio import __version__
+from studio.app.adopt import Adopting, Surroundings
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
+from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
@@ -28,6 +30,8 @@ from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.runtimes import Runtimes
+from studio.app.service_life import ServiceLife, is_working
+from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
@@ -64,30 +68,6 @@ logger = logging.getLogger(__name__)
 _LOG_FLUSH_S = 0.1
 
 
-class _Job:
-    """One `up` under way."""
-
-    def __init__(self, request: UpRequest, task: asyncio.Task[object]) -> None:
-        self.request = request
-        self.outcome: asyncio.Future[UpResult] = asyncio.get_running_loop().create_future()
-        self.is_cancelled = False
-        self._task = task
-
-    def end(self, error: StudioError | None) -> None:
-        """Let go of those who wait too; without a result or an error they are let go empty."""
-        if error is not None:
-            self.outcome.set_exception(error)
-            self.outcome.exception()  # nobody else may be waiting, and that is no mistake
-        elif not self.outcome.done():
-            self.outcome.cancel()
-
-    async def cancel(self) -> None:
-        """End it and wait until it has ended."""
-        self.is_cancelled = True
-        self._task.cancel()
-        await asyncio.wait([self.outcome])
-
-
 class Studio:
     """The service's inside. `run` must be running; everything else is called on its loop."""
 
@@ -100,7 +80,7 @@ class Studio:
         self._stages = Stages(self._heard)
         self._line = LineSpeed()
         self._started_at = time.time()
-        self._job: _Job | None = None
+        self._job: Job | None = None
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(
@@ -162,6 +142,29 @@ class Studio:
             ensure_ready=self.boots.ensure_ready,
             first_key=self.keys.first,
         )
+        self.adopting = Adopting(
+            parts.paths,
+            Surroundings(
+                own=lambda: parts.supervisor.state,
+                gateway=self.gateway,
+                open_gateway=lambda port: self.door.open(
+                    port or parts.settings.now.port, take_next=False
+                ),
+                first_key=self.keys.first,
+                publish=self.on_engine,
+            ),
+        )
+        parts.adopted = lambda: self.adopting.current
+        doings = Doings(
+            engine=self.engine,
+            target=lambda: parts.engine.target,
+            is_working=lambda: is_working(parts.sampler.last),
+            host=self.host,
+            seen=lambda: self._machine.last,
+            stop=self._halt,
+            up=self._serve,
+        )
+        self.life = ServiceLife(parts, up=self._up, doings=doings)
 
     # -- life ------------------------------------------------------------------------------
 
@@ -173,8 +176,11 @@ class Studio:
         """Write what is still in memory; for a facade that was never run."""
         await self.keys.close()
 
-    async def run(self) -> None:
-        """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
+    async def run(self, *, autostart: bool = False) -> None:
+        """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
+
+        With `autostart`, what was chosen for it is served.
+        """
         parts = self._parts
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -182,6 +188,8 @@ class Studio:
                 tasks.create_task(parts.sampler.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
+                tasks.create_task(self.adopting.run())
+                tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
             await parts.gateway.close()
@@ -191,7 +199,7 @@ class Studio:
     async def end(self, reason: str) -> None:
         """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
-        await self.stop()
+        await self._halt()
         self.bus.close()
 
     async def _flush_log(self) -> None:
@@ -204,9 +212,14 @@ class Studio:
     async def up(self, request: UpRequest) -> UpResult:
         """Serve a preset; joins an `up` under way that asks for the same.
 
-        Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`).
+        Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`, `engine-adopted`).
         """
         self._machine.require_real()
+        self.life.autostart.stand_down()
+        return await self._serve(request)
+
+    async def _serve(self, request: UpRequest) -> UpResult:
+        self.adopting.refuse("no engine of the Studio's own can be served beside it")
         job = self._job
         if job is not None:
             if job.request != request:
@@ -218,7 +231,7 @@ class Studio:
             return await asyncio.shield(job.outcome)
         task = asyncio.current_task()
         assert task is not None
-        self._job = job = _Job(request, task)
+        self._job = job = Job(request, task)
         self._failed.ask(request)
         error: StudioError | None = None
         try:
@@ -253,6 +266,7 @@ class Studio:
                 "Say which preset to switch to.",
                 hint="`weir presets` lists them.",
             )
+        self.adopting.refuse("no engine of the Studio's own can take its place")
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
@@ -262,6 +276,7 @@ class Studio:
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
+        self.adopting.refuse("the Studio did not start it and cannot restart it")
         engine = self._parts.supervisor.snapshot()
         if engine.preset is None and self._parts.settings.now.preset is None:
             raise EngineNotReady(
@@ -274,7 +289,15 @@ class Studio:
         return await self.up(request)
 
     async def stop(self) -> Status:
-        """End an `up` under way and the engine; the gateway stays and answers 503."""
+        """End an `up` under way and the engine; the gateway stays and answers 503.
+
+        Raises: Busy (`engine-adopted`).
+        """
+        self.adopting.refuse("the Studio did not start it and does not stop it")
+        self.life.autostart.stand_down()
+        return await self._halt()
+
+    async def _halt(self) -> Status:
         if self._job is not None:
             await self._job.cancel()
         await self._parts.supervisor.stop()
@@ -343,7 +366,7 @@ class Studio:
 
     def engine(self) -> EngineSnapshot:
         """Return the engine; while an `up` fetches things for it, it is `preparing`."""
-        engine = self._parts.supervisor.snapshot()
+        engine = self._parts.engine.snapshot()
         idle = (EngineState.STOPPED, EngineState.FAILED)
         if self._job is not None and engine.state in idle:
             preset = self._job.request.preset or engine.preset
@@ -365,6 +388,8 @@ class Studio:
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self.keys.active,
+            autostart=self.life.autostart.info(),
+            sleep=self.life.sleep.info(),
         )
 
     def gateway(self) -> GatewayInfo:

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from studio.app import remedy_values
@@ -20,6 +20,7 @@ from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
+from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
 from studio.serving.logs import LogKeeper
 from studio.serving.supervisor import Supervisor
@@ -52,6 +53,7 @@ class Parts:
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
         self._listener: Listener | None = None
+        self.adopted: Callable[[], Adopted | None] = lambda: None
         self.settings = SettingsFile(paths.settings_file)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
@@ -79,7 +81,7 @@ class Parts:
         self.gateway = Gateway(self.keys, upstream=self._target)
         self.sampler = Sampler(
             fetch=self._metrics,
-            engine_pid=lambda: self.supervisor.snapshot().pid,
+            engine_pid=lambda: self.engine.snapshot().pid,
             publish=lambda tick: self._hears.on_tick(tick),
             history=self.history,
         )
@@ -93,6 +95,11 @@ class Parts:
         return remedy_values.fitted(error, preset, engine.overrides)
 
     @property
+    def engine(self) -> Supervisor | Adopted:
+        """Return whose engine serves: one that was adopted, else our own."""
+        return self.adopted() or self.supervisor
+
+    @property
     def _hears(self) -> Listener:
         assert self._listener is not None
         return self._listener
@@ -102,19 +109,19 @@ class Parts:
         self._listener = listener
 
     def _target(self) -> EngineTarget | None:
-        target = self.supervisor.target
+        target = self.engine.target
         if target is None:
             return None
         return EngineTarget(
-            upstream=target.upstream, key=target.key, served_name=target.served_name
+            upstream=target.upstream, key=target.key or None, served_name=target.served_name
         )
 
     async def _metrics(self) -> bytes | None:
-        target = self.supervisor.target
+        target = self.engine.target
         if target is None:
             return None
-        authorization = (b"authorization", f"Bearer {target.key}".encode())
+        headers = [(b"authorization", f"Bearer {target.key}".encode())] if target.key else []
         status, _, body = await target.upstream.fetch(
-            "GET", "/metrics", headers=[authorization], timeout_s=_METRICS_S
+            "GET", "/metrics", headers=headers, timeout_s=_METRICS_S
         )
         return body if status == 200 else None

@@ -7,7 +7,15 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 
-from studio.cli import gateway_words, host_words, key_words, parsers, preset_words, words
+from studio.cli import (
+    gateway_words,
+    host_words,
+    key_words,
+    parsers,
+    preset_words,
+    service_words,
+    words,
+)
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import DEFAULT_LINES, REPLAYABLE
 
@@ -60,6 +68,13 @@ class Invocation:
     reference: str | None = None
     signer_name: str | None = None
     until_released: bool = False
+    autostart: bool = False
+    linger: bool = False
+    force: bool = False
+    restart: bool = False
+    policy: str = ""
+    url: str | None = None
+    key_file: str | None = None
     model: str | None = None
     drafter: str | None = None
     engine: str | None = None
@@ -118,7 +133,7 @@ _NESTED = {
     "keys": key_words.COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
-    "service": words.SERVICE_COMMANDS,
+    "service": service_words.COMMANDS,
 }
 
 

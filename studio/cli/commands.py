@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import render, words
+from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.console import Console
@@ -20,6 +21,7 @@ from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -126,4 +128,6 @@ COMMANDS: Mapping[str, Command] = {
     **DIAGNOSE_COMMANDS,
     **FIX_COMMANDS,
     **UPDATE_COMMANDS,
+    **SERVICE_COMMANDS,
+    **ADOPT_COMMANDS,
 }

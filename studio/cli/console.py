@@ -192,6 +192,25 @@ class Console:
             if word in words.YES_WORDS or word in words.NO_WORDS:
                 return word in words.YES_WORDS
 
+    async def ask_secret(self, question: str) -> str | None:
+        """Return what the person types, which is not shown; None at the end of input."""
+        import termios
+
+        assert self._source is not None
+        descriptor = self._source.fileno()
+        self._end_line()
+        before = termios.tcgetattr(descriptor)
+        hidden = [*before]
+        hidden[3] = before[3] & ~termios.ECHO
+        try:
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, hidden)  # before anybody can type
+            self._write(self._err, question)
+            answer = await self._answer()
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+            self._write(self._err, "\n")
+        return answer.strip() if answer is not None else None
+
     async def _answer(self) -> str | None:
         import asyncio
         import threading

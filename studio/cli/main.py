@@ -61,7 +61,7 @@ def _failed(info: ErrorInfo, console: Console) -> int:
 
 def _dispatch(call: Invocation, connector: Connector, console: Console) -> int:
     if call.command == "service run":
-        return connector.service_run(until_released=call.until_released)
+        return connector.service_run(until_released=call.until_released, autostart=call.autostart)
     if call.command == "ui":
         return connector.ui(list(call.window_arguments))
     import asyncio

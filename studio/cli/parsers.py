@@ -17,6 +17,8 @@ from studio.cli import (
     preset_words,
     remedy_arguments,
     series_words,
+    service_arguments,
+    service_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -116,6 +118,8 @@ def build() -> _Parser:
     _add_presets(made["presets"])
     _add_argv(made["argv"])
     _add_service(made["service"])
+    service_arguments.add_adopt(made["adopt"].arguments, made["adopt"].options)
+    _add_json(made["adopt"])
     return parser
 
 
@@ -317,7 +321,8 @@ def _add_service(parser: _Parser) -> None:
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
-    run = _command(commands, "run", words.SERVICE_COMMANDS["run"])
-    run.options.add_argument(
-        "--until-released", action="store_true", help=words.HELP_UNTIL_RELEASED
-    )
+    made = {name: _command(commands, name, text) for name, text in service_words.COMMANDS.items()}
+    for name, one in made.items():
+        service_arguments.add(name, one.arguments, one.options)
+        if name != "run":
+            _add_json(one)

@@ -26,8 +26,11 @@ class Connector(Protocol):
         Raises: ServiceUnreachable (`service-not-running`) when none runs and `start` is False.
         """
 
-    def service_run(self, *, until_released: bool) -> int:
-        """Run the service in this process; return the exit status."""
+    def service_run(self, *, until_released: bool, autostart: bool) -> int:
+        """Run the service in this process; return the exit status.
+
+        With `autostart`, what was chosen for it is served.
+        """
 
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; return the exit status."""

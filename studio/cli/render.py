@@ -11,7 +11,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from studio.cli import boot_words, words
+from studio.cli import boot_words, service_text, words
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -123,7 +123,7 @@ def stage_line(progress: StageProgress) -> str:
 
 def live_line(engine: EngineSnapshot, tick: Tick | None, width: int = READABLE_WIDTH) -> str:
     """Return the line that stands at the foot of `weir up`; drops the last pieces when narrow."""
-    if engine.state is not EngineState.READY:
+    if not engine.is_serving:
         return fitted([state_text(engine)], width)
     tick = tick or Tick(at=0.0)
     pool = tick.pool_tokens if tick.pool_tokens is not None else engine.pool_tokens
@@ -159,6 +159,9 @@ def state_text(engine: EngineSnapshot) -> str:
     pieces = [words.STATES[engine.state]]
     if engine.preset and engine.state is not EngineState.STOPPED:
         pieces[0] += f": {engine.preset}"
+    if engine.adopted is not None:
+        pieces[0] += f": {engine.adopted.name}"
+        pieces.append(engine.adopted.url)
     if engine.state is EngineState.STARTING:
         pieces += _boot_pieces(engine)
     if engine.state is EngineState.READY and engine.boot_s is not None:
@@ -280,7 +283,7 @@ def _literal(text: str) -> str:
 def status_text(status: Status, now: float) -> str:
     """Return `weir status` for people."""
     engine, tick, gateway = status.engine, status.tick or Tick(at=now), status.gateway
-    is_ready = engine.state is EngineState.READY
+    is_ready = engine.is_serving
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
@@ -317,7 +320,7 @@ def status_text(status: Status, now: float) -> str:
         (words.LABEL_SERVICE, words.service_text(service.version, service.pid, since)),
         (words.LABEL_HOME, service.home),
     ]
-    return labelled(pairs)
+    return labelled([*pairs, *service_text.news(status.autostart, status.sleep)])
 
 
 def _boot_pairs(engine: EngineSnapshot) -> list[tuple[str, str]]:

@@ -41,9 +41,9 @@ class Replaying:
             "service-not-running", words.NOT_RUNNING, hint=words.HINT_NOT_RUNNING
         )
 
-    def service_run(self, *, until_released: bool) -> int:
+    def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Run the service; the command line takes no `--host` there."""
-        return self._inner.service_run(until_released=until_released)
+        return self._inner.service_run(until_released=until_released, autostart=autostart)
 
     def ui(self, argv: Sequence[str]) -> int:
         """Open the window; the command line takes no `--host` there."""

@@ -152,7 +152,7 @@ class Watch:
     def _show_live(self) -> None:
         if not self._is_live:
             return
-        if self._tick is None and self._engine.state is EngineState.READY:
+        if self._tick is None and self._engine.is_serving:
             return  # nothing is known yet; the first tick is at most a second away
         text = render.live_line(self._engine, self._tick, self.console.width)
         if self.console.err_is_terminal:

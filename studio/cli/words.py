@@ -4,7 +4,15 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import boot_words, gateway_words, key_words, network_words, remedy_words
+from studio.cli import (
+    adopt_words,
+    boot_words,
+    gateway_words,
+    key_words,
+    network_words,
+    remedy_words,
+    service_words,
+)
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import EngineState
@@ -41,7 +49,8 @@ COMMANDS: dict[str, str] = {
     "gateway": gateway_words.ABOUT,
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
-    "service": "Run the service itself, for a service manager.",
+    "service": service_words.ABOUT,
+    "adopt": adopt_words.ABOUT,
     "ui": "Open the window.",
 }
 RUNTIME_COMMANDS: dict[str, str] = {
@@ -60,9 +69,6 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "export": "Write an installed runtime into one signed file, for machines without a network.",
     "import": "Install a runtime out of such a file; needs no network.",
     "signers": "List, trust and forget those whose runtimes may be imported.",
-}
-SERVICE_COMMANDS: dict[str, str] = {
-    "run": "Run the service in this terminal until it is told to end.",
 }
 
 HELP_HELP = "Show this text and leave."
@@ -94,7 +100,6 @@ HELP_INSTALL_YES = "Agree to a large download."
 HELP_VERIFY_FULL = "Read every byte instead of a sample."
 HELP_ROLLBACK_FORWARD = "Take the last step back again."
 HELP_GC_DRY_RUN = "Only say what would be removed."
-HELP_UNTIL_RELEASED = "End when the terminal or window that started it goes away."
 HELP_THEME = "Colours of the window (default: what was chosen last)."
 HELP_SMOKE = "Open, paint every page once, report and close."
 
@@ -343,6 +348,8 @@ STATES: dict[EngineState, str] = {
     EngineState.STOPPING: "Stopping",
     EngineState.FAILED: "Failed",
     EngineState.BACKING_OFF: "Died; starts again soon",
+    EngineState.ADOPTED: "Adopted",
+    EngineState.GONE: "Adopted, and gone",
 }
 
 # weir status

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from studio.domain.adopt import AdoptRequest, AdoptResult, Forgotten
 from studio.domain.boots import BootHistory, PinResult
 from studio.domain.bundles import (
     Exported,
@@ -79,6 +80,16 @@ from studio.domain.runtimes import (
     RuntimeUpdated,
     RuntimeUpdates,
     VerifyRequest,
+)
+from studio.domain.server import AdoptedInfo
+from studio.domain.service import (
+    AutostartInfo,
+    AutostartRequest,
+    SleepInfo,
+    SleepRequest,
+    UnitInfo,
+    UnitRequest,
+    UnitText,
 )
 
 T = TypeVar("T")
@@ -303,6 +314,42 @@ class ControlClient:
     async def forget_signer(self, reference: str) -> SignerList:
         """Trust a signer no more, by fingerprint or name; return who is trusted then."""
         return await self._call("POST", f"/signers/{_part(reference)}/forget", SignerList)
+
+    async def unit(self) -> UnitInfo:
+        """Return how the service is kept by its machine, and what starts with it."""
+        return await self._call("GET", "/service", UnitInfo)
+
+    async def unit_text(self) -> UnitText:
+        """Return the systemd unit as it would be written; changes nothing."""
+        return await self._call("GET", "/service/unit", UnitText)
+
+    async def install_unit(self, request: UnitRequest) -> UnitInfo:
+        """Let systemd keep the service; returns when it runs."""
+        return await self._call("POST", "/service/install", UnitInfo, body=request, patient=True)
+
+    async def uninstall_unit(self, request: UnitRequest) -> UnitInfo:
+        """Let systemd keep it no more; returns when it has ended."""
+        return await self._call("POST", "/service/uninstall", UnitInfo, body=request, patient=True)
+
+    async def choose_autostart(self, request: AutostartRequest) -> AutostartInfo:
+        """Choose what starts with the service."""
+        return await self._call("POST", "/service/autostart", AutostartInfo, body=request)
+
+    async def choose_sleep(self, request: SleepRequest) -> SleepInfo:
+        """Choose what becomes of the engine when the machine sleeps."""
+        return await self._call("POST", "/service/sleep", SleepInfo, body=request)
+
+    async def adopted(self) -> AdoptedInfo:
+        """Return the vLLM that is adopted."""
+        return await self._call("GET", "/adopted", AdoptedInfo)
+
+    async def adopt(self, request: AdoptRequest) -> AdoptResult:
+        """Serve clients from a vLLM that others run; returns when it has answered."""
+        return await self._call("POST", "/adopted", AdoptResult, body=request, patient=True)
+
+    async def forget_adopted(self) -> Forgotten:
+        """Let go of the adopted vLLM; it runs on."""
+        return await self._call("POST", "/adopted/forget", Forgotten)
 
     async def ps(self) -> list[ProcessInfo]:
         """Return the processes that the service owns, itself included."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -43,7 +42,7 @@ async def connect(paths: Paths, *, start: bool, hold: bool) -> ControlClient:
         )
     service.require_writable(paths)
     log = paths.logs / "service-start.log"
-    argv = [*_own_command(), "service", "run", *(["--until-released"] if hold else [])]
+    argv = [*detach.own_command(), "service", "run", *(["--until-released"] if hold else [])]
     child = detach.spawn(argv, dict(os.environ), log)
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
@@ -78,13 +77,6 @@ async def _join(paths: Paths) -> ControlClient | None:
         await client.close()  # stale files of a service that was killed; its port may be anybody's
         return None
     return client
-
-
-def _own_command() -> list[str]:
-    if getattr(sys, "frozen", False):
-        return [sys.executable]
-    # -P: no module of the folder that the person stands in.
-    return [sys.executable, "-P", "-m", "studio"]
 
 
 def _tail(log: Path) -> list[str]:

@@ -12,6 +12,7 @@ import msgspec
 
 from studio.app.studio import Studio
 from studio.control.client import PREFIX
+from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
 from studio.domain.diagnosis import DiagnoseRequest, FixRequest
@@ -34,6 +35,7 @@ from studio.domain.runtimes import (
     RollbackRequest,
     VerifyRequest,
 )
+from studio.domain.service import AutostartRequest, SleepRequest, UnitRequest
 
 T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
@@ -99,6 +101,15 @@ class Router:
             ("POST", re.compile(r"/remedies"), self._fix),
             ("GET", re.compile(r"/network"), self._network),
             ("POST", re.compile(r"/network"), self._change_network),
+            ("GET", re.compile(r"/service"), self._unit),
+            ("GET", re.compile(r"/service/unit"), self._unit_text),
+            ("POST", re.compile(r"/service/install"), self._install_unit),
+            ("POST", re.compile(r"/service/uninstall"), self._uninstall_unit),
+            ("POST", re.compile(r"/service/autostart"), self._choose_autostart),
+            ("POST", re.compile(r"/service/sleep"), self._choose_sleep),
+            ("GET", re.compile(r"/adopted"), self._adopted),
+            ("POST", re.compile(r"/adopted"), self._adopt),
+            ("POST", re.compile(r"/adopted/forget"), self._forget_adopted),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -276,6 +287,35 @@ class Router:
 
     async def _forget_signer(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.bundles.forget(unquote(parts[0]))
+
+    async def _unit(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.life.info()
+
+    async def _unit_text(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.life.unit.text()
+
+    async def _install_unit(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.life.install(_read(body, UnitRequest))
+
+    async def _uninstall_unit(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.life.uninstall(_read(body, UnitRequest))
+
+    async def _choose_autostart(
+        self, _query: Query, body: bytes, _parts: tuple[str, ...]
+    ) -> object:
+        return await self._studio.life.autostart.choose(_read(body, AutostartRequest))
+
+    async def _choose_sleep(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return self._studio.life.sleep.choose(_read(body, SleepRequest))
+
+    async def _adopted(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return self._studio.adopting.info()
+
+    async def _adopt(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.adopting.adopt(_read(body, AdoptRequest))
+
+    async def _forget_adopted(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.adopting.forget()
 
     async def _ps(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.ps()

@@ -25,6 +25,7 @@ from studio.domain.errors import Damaged
 from studio.host import files
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
+from studio.host.systemd import Notifier, journal_handlers
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +75,10 @@ def read_address(paths: Paths) -> tuple[Address, str] | None:
     return (address, token) if address is not None and token else None
 
 
-def run(paths: Paths, *, until_released: bool) -> int:
+def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
     """Be the service of this home until told to end; 0 also when one runs already.
+
+    With `autostart`, what was chosen for it is served.
 
     Raises: HostLacks when the home cannot be written.
     """
@@ -87,7 +90,7 @@ def run(paths: Paths, *, until_released: bool) -> int:
             return 0
         _log_to(paths)
         with _fast_loop() as runner:
-            runner.run(_Service(paths, until_released=until_released).main())
+            runner.run(_Service(paths, until_released=until_released, autostart=autostart).main())
     return 0
 
 
@@ -111,13 +114,15 @@ def _log_to(paths: Paths) -> None:
         raise files.from_os_error(error, log) from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [handler, *journal_handlers()]
     root.setLevel(logging.INFO)
 
 
 class _Service:
-    def __init__(self, paths: Paths, *, until_released: bool) -> None:
+    def __init__(self, paths: Paths, *, until_released: bool, autostart: bool) -> None:
         self._paths = paths
+        self._autostart = autostart
+        self._manager = Notifier()
         self._is_bound_to_holders = until_released
         self._holders = 0
         self._last_change_s = time.monotonic()
@@ -143,11 +148,13 @@ class _Service:
             # Before the group, which would hide an error of ours in one of its own. Nobody is
             # served before the next wait.
             self._announce(server.port, token)
+            self._manager.say("READY=1", f"STATUS=Control port {server.port}")
             async with asyncio.TaskGroup() as tasks:
-                running = tasks.create_task(studio.run())
+                running = tasks.create_task(studio.run(autostart=self._autostart))
                 watching = tasks.create_task(self._watch_holders())
                 await self._end.wait()
                 logger.info("ending: %s", self._reason)
+                self._manager.say("STOPPING=1", f"STATUS=Ending: {self._reason}")
                 await studio.end(self._reason)
                 watching.cancel()
                 self._down_done.set()

@@ -9,6 +9,7 @@ from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
 from studio.domain.remedies import Remedy
 from studio.domain.server import EngineSnapshot
+from studio.domain.service import AutostartInfo, SleepInfo
 
 
 class UpRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,6 +118,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Stages of the `weir up` under way or last run, in order."""
     keys: int = 0
     """Keys that work now."""
+    autostart: AutostartInfo = AutostartInfo()
+    sleep: SleepInfo = SleepInfo()
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

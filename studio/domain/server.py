@@ -9,7 +9,7 @@ from studio.domain.remedies import Badge, Remedy
 
 
 class EngineState(enum.StrEnum):
-    """The life cycle. Only serving/machine.py moves between these."""
+    """The life cycle. Only serving/machine.py moves between these, but for the last two."""
 
     STOPPED = "stopped"
     PREPARING = "preparing"
@@ -19,6 +19,10 @@ class EngineState(enum.StrEnum):
     STOPPING = "stopping"
     FAILED = "failed"
     BACKING_OFF = "backing-off"
+    ADOPTED = "adopted"
+    """Somebody else's, and it answers (serving/adopted.py)."""
+    GONE = "gone"
+    """Somebody else's, and it does not answer."""
 
 
 class BootPhase(enum.StrEnum):
@@ -51,6 +55,20 @@ class PhaseForecast(msgspec.Struct, frozen=True, kw_only=True):
 
     phase: BootPhase
     expected_s: float
+
+
+class AdoptedInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A vLLM that others run, as it was found last."""
+
+    name: str
+    url: str
+    """Without any password."""
+    version: str | None = None
+    models: tuple[str, ...] = ()
+    has_metrics: bool | None = None
+    """Whether it says how full it is; None: not asked yet."""
+    seen_at: float | None = None
+    """When it answered last, in seconds since the epoch."""
 
 
 class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,3 +117,10 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None = None
     badges: tuple[Badge, ...] = ()
     """Slow paths that the boot or the run showed, the dearest first."""
+    adopted: AdoptedInfo | None = None
+    """Set when the engine is not ours: it is neither stopped nor started from here."""
+
+    @property
+    def is_serving(self) -> bool:
+        """Tell whether requests are answered, by whomever the engine was started."""
+        return self.state in (EngineState.READY, EngineState.ADOPTED)

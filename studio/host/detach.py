@@ -1,10 +1,19 @@
 """Starts a process that outlives us: the service. POSIX; on Windows the service lives in WSL2."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studio.host.files import from_os_error
+
+
+def own_command() -> list[str]:
+    """Return how this very program is started again."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable]
+    # -P: no module of the folder that the person stands in.
+    return [sys.executable, "-P", "-m", "studio"]
 
 
 class Detached:

@@ -6,6 +6,7 @@ sink as they come off the socket, without a task switch for each; only the end w
 
 import asyncio
 import dataclasses
+import ssl
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -142,14 +143,20 @@ class Upstream:
         socket_path: Path | None = None,
         host: str = "127.0.0.1",
         port: int | None = None,
+        tls: ssl.SSLContext | None = None,
+        prefix: str = "",
         max_idle: int = 128,
     ) -> None:
+        """`prefix` is put before every path, for an engine that lies below a proxy's address."""
         if (socket_path is None) == (port is None):
             raise RuntimeError("an upstream has either a socket path or a port")
         self.socket_path = socket_path
         self.host = host
         self.port = port
-        authority = "localhost" if socket_path is not None else f"{host}:{port}"
+        self._tls = tls
+        self._prefix = prefix
+        shown = f"[{host}]" if ":" in host else host
+        authority = "localhost" if socket_path is not None else f"{shown}:{port}"
         self._host_line = f"host: {authority}".encode("ascii")
         self._max_idle = max_idle
         self._idle: list[_Connection] = []
@@ -171,7 +178,7 @@ class Upstream:
         self, method: str, target: str, headers: Headers, body: bytes | None, sink: Sink
     ) -> Call:
         """Return a request that is not sent yet; Host and Content-Length are added here."""
-        lines = [f"{method} {target} HTTP/1.1".encode("ascii"), self._host_line]
+        lines = [f"{method} {self._prefix}{target} HTTP/1.1".encode("ascii"), self._host_line]
         lines += [name + b": " + value for name, value in headers]
         if body is not None:
             lines.append(b"content-length: %d" % len(body))
@@ -252,7 +259,7 @@ class Upstream:
                 else:
                     assert self.port is not None
                     _, connection = await loop.create_connection(
-                        lambda: _Connection(self), self.host, self.port
+                        lambda: _Connection(self), self.host, self.port, ssl=self._tls
                     )
         except OSError as error:
             reason = error.strerror or "it does not answer"

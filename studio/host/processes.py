@@ -97,3 +97,12 @@ def _role(name: str, arguments: list[str]) -> str:
     if "resource_tracker" in shown:
         return "helper"
     return "engine" if " serve " in f" {shown} " else "helper"
+
+
+def started_at(pid: int) -> float | None:
+    """Return when a living process was started, in seconds since the epoch; None: there is none."""
+    with contextlib.suppress(*_GONE):
+        process = psutil.Process(pid)
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return float(process.create_time())
+    return None

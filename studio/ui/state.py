@@ -159,6 +159,8 @@ def is_busy(known: Known) -> bool:
         EngineState.STOPPED,
         EngineState.READY,
         EngineState.FAILED,
+        EngineState.ADOPTED,
+        EngineState.GONE,
     )
     return moving or is_under_way(known) or bool(known.pending & ENGINE_ACTIONS)
 
@@ -189,11 +191,11 @@ def _ended(stages: tuple[StageProgress, ...]) -> tuple[StageProgress, ...]:
 
 
 def _with_engine(known: Known, engine: EngineSnapshot, at_s: float) -> Known:
-    was_ready = known.engine.state is EngineState.READY
+    was_serving = known.engine.is_serving
     known = msgspec.structs.replace(known, engine=engine, engine_at_s=at_s)
     if engine.state in _BROKEN and engine.error is not None:
         return with_problem(known, engine.error)
-    if engine.state is EngineState.READY and not was_ready:
+    if engine.is_serving and not was_serving:
         return msgspec.structs.replace(known, problem=None)
     return known
 

@@ -51,6 +51,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from tests.cli.adopt_samples import about_adopted
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
@@ -234,6 +235,9 @@ class FakeService:
         if self.junk_answers:
             return httpx.Response(200, json={"schema": "from the future"})
         try:
+            if path.startswith("/adopted"):
+                about = about_adopted(path, request)
+                return httpx.Response(200, content=msgspec.json.encode(about))
             if path == "/events":
                 holds = "hold" in dict(request.url.params)
                 return httpx.Response(200, content=self._stream(holds=holds))
@@ -489,9 +493,10 @@ class FakeConnector:
         self.replayed += [host] if host is not None else []
         return self.service.client()
 
-    def service_run(self, *, until_released: bool) -> int:
+    def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Note that the service was to run."""
         self.ran.append(("service", until_released))
+        self.ran += [("autostart", True)] if autostart else []
         return 0
 
     def ui(self, argv: Sequence[str]) -> int:

@@ -83,6 +83,10 @@ class Terminal:
             pass
         return self._child.wait(_DEADLINE_S)
 
+    def echoes(self) -> bool:
+        """Tell whether the terminal shows what is typed."""
+        return bool(termios.tcgetattr(self._main)[3] & termios.ECHO)
+
     def _read(self, deadline: float) -> bool:
         ready, _, _ = select.select([self._main], [], [], max(0.0, deadline - time.monotonic()))
         assert ready, f"nothing more came after {self.text!r}"

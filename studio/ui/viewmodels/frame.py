@@ -66,6 +66,21 @@ class FrameView(msgspec.Struct, frozen=True, kw_only=True):
     version: Text
 
 
+_PLAIN = {
+    EngineState.FAILED: StateView(text="Failed", role=Role.HARM, shape=Shape.CROSS),
+    EngineState.BACKING_OFF: StateView(
+        text="Failed, trying again soon", role=Role.WARN, shape=Shape.TRIANGLE
+    ),
+    EngineState.DRAINING: StateView(
+        text="Finishing the last answers", role=Role.WATER, shape=Shape.HALF
+    ),
+    EngineState.STOPPING: StateView(text="Stopping", role=Role.WATER, shape=Shape.HALF),
+    EngineState.ADOPTED: StateView(text="Adopted", role=Role.OK, shape=Shape.DOT),
+    EngineState.GONE: StateView(text="Adopted, and gone", role=Role.HARM, shape=Shape.CROSS),
+}
+"""States that say all by themselves."""
+
+
 def frame_view(
     known: Known, now_s: float, *, chosen: str | None, choosing: bool, home: bool = False
 ) -> FrameView:
@@ -75,7 +90,7 @@ def frame_view(
     """
     title, expert = _titles(known, chosen)
     state = state_view(known, now_s)
-    running = known.engine.state is EngineState.READY
+    running = known.engine.is_serving
     start = _start(known, chosen)
     return FrameView(
         window_title=f"{title} · {state.text} · {PRODUCT}" if running else PRODUCT,
@@ -104,18 +119,10 @@ def state_view(known: Known, now_s: float) -> StateView:
             return StateView(text=_ready_words(engine), role=Role.OK, shape=Shape.DOT)
         case EngineState.STARTING:
             return _starting(known, now_s)
-        case EngineState.FAILED:
-            return StateView(text="Failed", role=Role.HARM, shape=Shape.CROSS)
-        case EngineState.BACKING_OFF:
-            text = "Failed, trying again soon"
-            return StateView(text=text, role=Role.WARN, shape=Shape.TRIANGLE)
-        case EngineState.DRAINING:
-            text = "Finishing the last answers"
-            return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
-        case EngineState.STOPPING:
-            return StateView(text="Stopping", role=Role.WATER, shape=Shape.HALF)
         case EngineState.PREPARING | EngineState.STOPPED:
             return _at_rest_or_preparing(known)
+        case state:
+            return _PLAIN[state]
 
 
 def banner_view(known: Known) -> BannerView | None:
@@ -134,6 +141,9 @@ def banner_view(known: Known) -> BannerView | None:
 
 
 def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
+    adopted = known.engine.adopted
+    if adopted is not None:
+        return adopted.name, adopted.url
     identity = known.engine.preset or chosen
     for preset in known.presets or ():
         if preset.id == identity:
@@ -190,7 +200,8 @@ def _address(known: Known) -> Text:
 
 
 def _start(known: Known, chosen: str | None) -> ButtonView:
-    visible = not is_busy(known) and known.engine.state is not EngineState.READY
+    is_taken = known.engine.state is EngineState.READY or known.engine.adopted is not None
+    visible = not is_busy(known) and not is_taken
     if known.link is not Link.LIVE:
         return ButtonView(text="Start", enabled=False, tooltip="The service does not answer yet.")
     preset = next((item for item in known.presets or () if item.id == chosen), None)

@@ -71,6 +71,8 @@ class ServeView(msgspec.Struct, frozen=True, kw_only=True):
 def mode_of(known: Known, *, choosing: bool) -> Mode:
     """Return which panel answers the question of the moment."""
     state = known.engine.state
+    if known.engine.adopted is not None:
+        return Mode.WEIR
     if state is EngineState.READY and not known.pending & {Action.RESTART, Action.SWITCH}:
         return Mode.CHOOSE if choosing else Mode.WEIR
     at_rest = state in (EngineState.STOPPED, EngineState.FAILED)
@@ -83,8 +85,10 @@ def mode_of(known: Known, *, choosing: bool) -> Mode:
 def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
     """Return the gauge, the figures and the charts from the ticks, oldest first."""
     tick = ticks[-1] if ticks else known.tick
-    ready = known.engine.state is EngineState.READY
+    ready = known.engine.is_serving
     reason = "" if ready else "The engine is not running."
+    if known.engine.state is EngineState.GONE:
+        reason = "The adopted engine does not answer."
     if known.link is not Link.LIVE:
         reason, ready = "The service does not answer.", False
     tick = tick if ready else None
@@ -92,8 +96,7 @@ def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
         gauge=_gauge(known, tick, ticks, reason),
         figures=(_pool(known, tick, reason), _spill(tick, reason), _speed(tick, reason)),
         charts=charts(ticks, _crest(known, tick)),
-        show_charts=known.engine.state is EngineState.READY
-        or any(item.decode_tokens_per_s for item in ticks),
+        show_charts=known.engine.is_serving or any(item.decode_tokens_per_s for item in ticks),
     )
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from studio.domain.control import GatewayInfo
-from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
 from studio.ui.state import Action, Known, Link
 from studio.ui.viewmodels.frame import FrameView, banner_view, frame_view, state_view
 from studio.ui.viewmodels.words import Role, Shape
@@ -37,6 +37,8 @@ def at(state: EngineState, **fields: object) -> Known:
         (at(EngineState.STOPPING), "Stopping", Shape.HALF),
         (at(EngineState.FAILED), "Failed", Shape.CROSS),
         (at(EngineState.BACKING_OFF), "Failed, trying again soon", Shape.TRIANGLE),
+        (at(EngineState.ADOPTED), "Adopted", Shape.DOT),
+        (at(EngineState.GONE), "Adopted, and gone", Shape.CROSS),
         (at(EngineState.STOPPED, problem=CONSENT), "Waits for your yes", Shape.TRIANGLE),
         (at(EngineState.STOPPED, problem=BOOT_FAILED), "Stopped after a problem", Shape.CROSS),
         (at(EngineState.STOPPED, pending=frozenset({Action.UP})), "Preparing", Shape.HALF),
@@ -48,6 +50,19 @@ def test_every_state_is_words_and_a_shape(known: Known, words: str, shape: Shape
 
     assert state.text == words
     assert state.shape is shape
+
+
+@pytest.mark.parametrize("state", [EngineState.ADOPTED, EngineState.GONE])
+def test_an_engine_of_others_has_its_name_and_no_buttons(state: EngineState) -> None:
+    """It is neither started nor stopped from here."""
+    adopted = AdoptedInfo(name="Bob's", url="http://127.0.0.1:8000")
+    known = msgspec.structs.replace(LIVE, engine=EngineSnapshot(state=state, adopted=adopted))
+
+    view = frame_view(known, 0.0, chosen=DEMO.id, choosing=False)
+
+    assert (view.title, view.expert) == ("Bob's", "http://127.0.0.1:8000")
+    shown = [one.visible for one in (view.start, view.stop, view.restart, view.switch)]
+    assert shown == [False, False, False, False]
 
 
 def test_a_boot_says_how_long_and_of_how_much() -> None:

@@ -4,13 +4,16 @@ import msgspec
 import pytest
 
 from studio.domain.events import Stage, StageProgress, StageState
-from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
 from studio.ui.state import Action, Known, Link
 from studio.ui.viewmodels.serve import Mode, gauge_moved, mode_of, serve_view
 from studio.ui.viewmodels.words import Role
 from tests.ui.fake_service import POOL, READY, booting, tick
 
 LIVE = Known(link=Link.LIVE, engine=READY)
+ADOPTED = AdoptedInfo(name="Bob's", url="http://127.0.0.1:8000")
+THEIRS = EngineSnapshot(state=EngineState.ADOPTED, adopted=ADOPTED)
+GONE = EngineSnapshot(state=EngineState.GONE, adopted=ADOPTED)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,8 @@ LIVE = Known(link=Link.LIVE, engine=READY)
         ),
         (Known(engine=booting(1, elapsed_s=1.0)), True, Mode.PROGRESS),
         (Known(engine=EngineSnapshot(state=EngineState.BACKING_OFF)), False, Mode.PROGRESS),
+        (Known(link=Link.LIVE, engine=THEIRS), False, Mode.WEIR),
+        (Known(link=Link.LIVE, engine=GONE), True, Mode.WEIR),
         (LIVE, False, Mode.WEIR),
         (LIVE, True, Mode.CHOOSE),
         (msgspec.structs.replace(LIVE, pending=frozenset({Action.SWITCH})), False, Mode.PROGRESS),
@@ -37,6 +42,18 @@ LIVE = Known(link=Link.LIVE, engine=READY)
 def test_the_page_shows_what_matters_now(known: Known, choosing: bool, mode: Mode) -> None:
     """Choose, wait, watch: one at a time."""
     assert mode_of(known, choosing=choosing) is mode
+
+
+def test_an_adopted_engine_has_figures_until_it_is_gone() -> None:
+    """A number of an engine that does not answer would be a lie."""
+    news = tick(0, pool_used_tokens=41_200, decode_tokens_per_s=132.4)
+
+    there = serve_view(Known(link=Link.LIVE, engine=THEIRS), [news]).figures
+    gone = serve_view(Known(link=Link.LIVE, engine=GONE), [news]).figures
+
+    assert there[0].value == "41,200"
+    assert gone[0].value != "41,200"
+    assert "does not answer" in gone[0].tooltip
 
 
 def test_figures_say_the_number_its_unit_and_its_meaning() -> None:
