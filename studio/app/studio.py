@@ -105,6 +105,7 @@ class Studio:
         self._job: _Job | None = None
         self._is_open = False
         parts.bind(self)
+        parts.slow_paths.look_at(lambda: self._machine.last)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
         self.doctor = Doctor(parts, self._machine, self.gateway)
