@@ -296,6 +296,8 @@ class Studio:
             pool_tokens=engine.pool_tokens,
             boot_s=engine.boot_s,
             already_running=True,
+            overrides=dict(engine.overrides),
+            badges=engine.badges,
         )
 
     def _serves(self, choice: Choice) -> bool:

@@ -175,6 +175,8 @@ class Up:
             runtime_id=runtime.runtime_id,
             pool_tokens=engine.pool_tokens,
             boot_s=engine.boot_s,
+            overrides=dict(engine.overrides),
+            badges=engine.badges,
         )
 
     def render(

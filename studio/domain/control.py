@@ -6,6 +6,7 @@ from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
+from studio.domain.remedies import Badge
 from studio.domain.server import EngineSnapshot
 
 
@@ -38,6 +39,9 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     pool_tokens: int | None = None
     boot_s: float | None = None
     already_running: bool = False
+    overrides: dict[str, str] = {}
+    badges: tuple[Badge, ...] = ()
+    """Slow paths of the engine, the dearest first."""
 
 
 class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):
