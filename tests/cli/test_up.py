@@ -71,6 +71,8 @@ def test_json_is_one_object_with_the_key_that_was_made(weir: Weir) -> None:
         "pool_tokens": 46_592,
         "boot_s": 50.2,
         "already_running": False,
+        "overrides": {},
+        "badges": [],
     }
     assert ran.out.count("\n") == 1
 
