@@ -22,6 +22,7 @@ from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.runtimes import Runtimes
+from studio.app.selftest import Selftest
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
 from studio.app.updates import Updates
@@ -129,6 +130,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.selftest = Selftest(self.gateway)
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,

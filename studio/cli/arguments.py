@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 
-from studio.cli import host_words, parsers, preset_words, words
+from studio.cli import gateway_words, host_words, parsers, preset_words, words
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import DEFAULT_LINES, REPLAYABLE
 
@@ -102,6 +102,7 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "gateway": gateway_words.COMMANDS,
     "keys": words.KEY_COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,

@@ -8,6 +8,7 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
+from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.mistakes import near
 from studio.cli.network import network
@@ -185,5 +186,6 @@ COMMANDS: Mapping[str, Command] = {
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
+    **GATEWAY_COMMANDS,
     **UPDATE_COMMANDS,
 }

@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    gateway_words,
     host_words,
     network_words,
     plan_arguments,
@@ -85,6 +86,7 @@ def build() -> _Parser:
     _add_logs(made["logs"])
     _add_window(made["ui"])
     _add_network(made["network"])
+    _add_gateway(made["gateway"])
     for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
@@ -188,6 +190,14 @@ def _add_network(parser: _Parser) -> None:
         help=network_words.HELP_FORGET,
     )
     _add_json(parser)
+
+
+def _add_gateway(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    for name, text in gateway_words.COMMANDS.items():
+        _add_json(_command(commands, name, text))
 
 
 def _add_window(parser: _Parser) -> None:

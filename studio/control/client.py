@@ -62,6 +62,7 @@ from studio.domain.runtimes import (
     RuntimeUpdates,
     VerifyRequest,
 )
+from studio.domain.selftest import SelftestReport
 
 T = TypeVar("T")
 
@@ -235,6 +236,10 @@ class ControlClient:
     async def network(self) -> NetworkReport:
         """Return how the Studio goes out to the network."""
         return await self._call("GET", "/network", NetworkReport)
+
+    async def gateway_selftest(self) -> SelftestReport:
+        """Let the gateway attack itself; takes some seconds."""
+        return await self._call("POST", "/gateway/selftest", SelftestReport, patient=True)
 
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""

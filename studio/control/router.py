@@ -88,6 +88,7 @@ class Router:
             ("GET", re.compile(r"/doctor"), self._doctor),
             ("GET", re.compile(r"/network"), self._network),
             ("POST", re.compile(r"/network"), self._change_network),
+            ("POST", re.compile(r"/gateway/selftest"), self._selftest),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -221,6 +222,9 @@ class Router:
 
     async def _network(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.report()
+
+    async def _selftest(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.selftest.run()
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))

@@ -47,9 +47,11 @@ from studio.domain.runtimes import (
     RuntimeList,
     RuntimeState,
 )
+from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
+from tests.cli.gateway_samples import SAFE as SELFTEST
 from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.runtime_samples import (
     COLLECTED,
@@ -161,6 +163,7 @@ class FakeService:
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
+    selftest: SelftestReport = SELFTEST
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
@@ -270,6 +273,7 @@ class FakeService:
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
+            "/gateway/selftest": lambda: self.selftest,
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }

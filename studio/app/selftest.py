@@ -1,0 +1,36 @@
+"""The gateway's attack on itself: its twin always, and its address where it is open."""
+
+import time
+from collections.abc import Callable
+
+from studio import __version__
+from studio.domain.control import GatewayInfo
+from studio.domain.selftest import SelftestReport
+from studio.gateway import selftest
+
+
+class Selftest:
+    """Attacks the gateway when asked."""
+
+    def __init__(self, gateway: Callable[[], GatewayInfo]) -> None:
+        self._gateway = gateway
+
+    async def run(self) -> SelftestReport:
+        """Return how each attack ended.
+
+        Raises: HostLacks, when the twin cannot be made.
+        """
+        began = time.monotonic()
+        results = await selftest.attack_twin()
+        live = self._gateway()
+        if live.port is not None and live.address == "127.0.0.1":
+            results += await selftest.attack_live(live.port)
+        through = [one.defence for one in results if not one.is_repelled]
+        return SelftestReport(
+            version=__version__,
+            address=live.base_url,
+            is_safe=not through,
+            open_defences=tuple(dict.fromkeys(through)),
+            attacks=tuple(results),
+            took_s=time.monotonic() - began,
+        )
