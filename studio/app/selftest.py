@@ -7,6 +7,7 @@ from studio import __version__
 from studio.domain.control import GatewayInfo
 from studio.domain.selftest import SelftestReport
 from studio.gateway import selftest
+from studio.host.addresses import reached_here
 
 
 class Selftest:
@@ -23,8 +24,11 @@ class Selftest:
         began = time.monotonic()
         results = await selftest.attack_twin()
         live = self._gateway()
-        if live.port is not None and live.address == "127.0.0.1":
-            results += await selftest.attack_live(live.port)
+        if live.port is not None and live.address is not None:
+            is_encrypted = (live.base_url or "").startswith("https:")
+            results += await selftest.attack_live(
+                live.port, address=reached_here(live.address), is_encrypted=is_encrypted
+            )
         through = [one.defence for one in results if not one.is_repelled]
         return SelftestReport(
             version=__version__,

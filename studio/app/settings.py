@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.errors import Damaged
+from studio.domain.gateway import GatewaySettings
 from studio.host.documents import read_json, write_json
 
 DEFAULT_PORT = 18020
@@ -24,6 +25,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen cards' own ids, which count; None: nothing was chosen, or they have none."""
     gpu_names: dict[str, str] = {}
     """Id to name, for the day when one is missing."""
+    gateway: GatewaySettings = GatewaySettings()
     boots_s: dict[str, float] = {}
     """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
 

@@ -1,36 +1,46 @@
-"""Sentences of `weir gateway`."""
+"""The sentences of `weir gateway`. Those with braces are filled with `format`."""
 
-from studio.domain.selftest import Defence, Place
+from studio.cli import selftest_words
 
-ABOUT = "Test the address that chat clients use."
+ABOUT = "Show and set up the gateway: model names, who may ask, where it can be reached."
 COMMANDS: dict[str, str] = {
-    "selftest": "Attack the gateway as strangers would, and say what held and what did not.",
+    "show": "Show how the gateway is set up, and where it can be reached.",
+    "alias": "Let a name that clients insist on mean a model that is served.",
+    "allow": "Let requests come under a host's name, or from a web page.",
+    "forget": "Take an alias, a host's name or a web page away.",
+    "listen": "Choose where it listens, with or without TLS.",
+    "selftest": selftest_words.ABOUT,
 }
-DEFENCES: dict[Defence, str] = {
-    Defence.HOST: "Host names",
-    Defence.ORIGIN: "Origins",
-    Defence.KEY: "Keys",
-    Defence.ROUTES: "Paths and methods",
-    Defence.BODY_SIZE: "Size of bodies",
-    Defence.HEAD_SIZE: "Size of headers",
-    Defence.TIME: "Time limits",
-    Defence.FRAMING: "Ends of bodies",
-    Defence.LINES: "Ends of lines",
-    Defence.TARGET: "Targets",
-    Defence.HEADERS: "Headers to the engine",
-}
-PLACES: dict[Place, str] = {
-    Place.TWIN: "a gateway of its own",
-    Place.LIVE: "the open address",
-}
-HELD = "{repelled} of {all} attacks repelled"
-LET_THROUGH = "let through"
-FOUND = "{title} ({code}, on {place}): {found}."
-SAFE = "The gateway held: {count} attacks in {took}, all repelled."
-OPEN = "The gateway let {count} of {all} attacks through. Missing: {defences}."
-LIVE = "The open address {address} was attacked too, without a valid key."
-NOT_LIVE = "No address is open, so only a gateway of its own was attacked."
-ADVICE = (
-    "Do not serve on this address until it is mended: this is a mistake of the Studio, or a "
-    "damaged installation. Report it with the output of `weir gateway selftest --json`."
+HELP_ALIAS = "The name that clients send, such as gpt-4o."
+HELP_MEANT = "The model that is meant. Left out: whatever is served."
+HELP_ALLOWED = "A host's name, such as studio.example, or a page's origin: http://localhost:3000."
+HELP_FORGOTTEN = "As `weir gateway` shows it."
+HELP_ADDRESS = (
+    "127.0.0.1 for this machine only, 0.0.0.0 for every network, or one address of this machine."
+    " Left out: as it is."
 )
+HELP_EXPOSE = "Agree that other machines can reach the gateway and try keys."
+HELP_TLS = "Encrypt, with a certificate of the Studio's own unless one is given."
+HELP_NO_TLS = "Do not encrypt."
+HELP_CERTIFICATE = "Your own certificate with its chain, as PEM; needs --key."
+HELP_KEY = "The certificate's private key, as PEM without a password."
+
+LABEL_ADDRESSES = "Reached at"
+LABEL_OPEN = "Open"
+LABEL_ALIASES = "Model names"
+LABEL_HOSTS = "Host names"
+LABEL_PAGES = "Web pages"
+LABEL_TLS = "Encrypted"
+LABEL_NOTES = "Note"
+YES = "yes"
+NO = "no"
+NOT_YET = "no: `weir up` opens it"
+MEANS = "{alias} means {meant}"
+WHATEVER = "whatever is served"
+OWN_CERTIFICATE = "yes, with the Studio's own certificate"
+GIVEN_CERTIFICATE = "yes, with {file}"
+FINGERPRINT = "SHA-256 {fingerprint}"
+ONLY_OWN = "those of this machine only"
+NONE = "none"
+NOTHING_CHOSEN = "Nothing was chosen."
+HINT_LISTEN = "Name an address, `--tls` or `--no-tls`: `weir gateway listen --help`."

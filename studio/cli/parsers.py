@@ -4,8 +4,11 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    gateway_arguments,
     gateway_words,
     host_words,
+    key_arguments,
+    key_words,
     network_words,
     plan_arguments,
     plan_words,
@@ -86,12 +89,13 @@ def build() -> _Parser:
     _add_logs(made["logs"])
     _add_window(made["ui"])
     _add_network(made["network"])
-    _add_gateway(made["gateway"])
-    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
+    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "requests"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_gateway(made["gateway"])
     _add_keys(made["keys"])
+    key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
     _add_argv(made["argv"])
@@ -192,14 +196,6 @@ def _add_network(parser: _Parser) -> None:
     _add_json(parser)
 
 
-def _add_gateway(parser: _Parser) -> None:
-    commands = parser.add_subparsers(
-        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
-    )
-    for name, text in gateway_words.COMMANDS.items():
-        _add_json(_command(commands, name, text))
-
-
 def _add_window(parser: _Parser) -> None:
     parser.options.add_argument("--theme", choices=THEMES, help=words.HELP_THEME)
     parser.options.add_argument("--smoke", action="store_true", help=words.HELP_SMOKE)
@@ -209,16 +205,23 @@ def _add_keys(parser: _Parser) -> None:
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
-    made = {name: _command(commands, name, text) for name, text in words.KEY_COMMANDS.items()}
-    made["create"].arguments.add_argument("name", metavar="NAME", help=words.HELP_KEY_NAME)
-    made["create"].options.add_argument(
-        "--max-concurrent", metavar="N", type=_count, help=words.HELP_MAX_CONCURRENT
-    )
-    made["revoke"].arguments.add_argument(
-        "name", metavar="NAME-OR-ID", help=words.HELP_KEY_REFERENCE
-    )
+    made = {name: _command(commands, name, text) for name, text in key_words.COMMANDS.items()}
+    key_arguments.add_keys({name: (one.arguments, one.options) for name, one in made.items()})
     for one in made.values():
         _add_json(one)
+
+
+def _add_gateway(parser: _Parser) -> None:
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
+    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
 
 
 def _add_runtime(parser: _Parser) -> None:

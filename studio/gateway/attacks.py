@@ -11,6 +11,7 @@ import enum
 from collections.abc import Iterator
 
 from studio.domain.selftest import Defence
+from studio.host.addresses import in_url
 
 MARK = "x-weir-attack"
 """Names the attack to the stand-in for the engine, which must never see it."""
@@ -33,6 +34,7 @@ class Manner(enum.Enum):
 class Ground:
     """Where an attack takes place."""
 
+    address: str = "127.0.0.1"
     port: int
     key: str
     """A key of the gateway; at the live one, a key that nobody has."""
@@ -44,7 +46,7 @@ class Ground:
     @property
     def host(self) -> str:
         """Return the name that the gateway answers to."""
-        return f"127.0.0.1:{self.port}"
+        return f"{in_url(self.address)}:{self.port}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +206,9 @@ def _key(ground: Ground) -> Iterator[Attack]:
 
 
 _CLOSED = (
-    "/metrics", "/invocations", "/tokenize", "/detokenize", "/health", "/version", "/docs",
-    "/openapi.json", "/server_info", "/sleep", "/scale_elastic_ep", "/v1/load_lora_adapter",
-    "/control/v1/status", "/control/v1/keys", "/control/v1/events", "/v1",
+    "/metrics", "/invocations", "/generative_scoring", "/kv_event_sources", "/health", "/version",
+    "/docs", "/openapi.json", "/server_info", "/sleep", "/scale_elastic_ep",
+    "/v1/load_lora_adapter", "/control/v1/status", "/control/v1/keys", "/control/v1/events", "/v1",
 )  # fmt: skip
 """What engines leave open, or the Studio has elsewhere."""
 _TRICKS = {

@@ -9,14 +9,16 @@ import contextlib
 import dataclasses
 import re
 import secrets
+import ssl
 import tempfile
 from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 
 from studio.domain.selftest import AttackResult, Defence, Place
 from studio.gateway.attacks import MARK, Attack, Ground, Manner, attacks
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
-from studio.gateway.service import EngineTarget, Gateway
+from studio.gateway.service import Gateway
 from studio.host.http_client import Upstream
 from studio.host.http_server import Exchange, Limits, serve
 
@@ -76,15 +78,17 @@ async def attack_twin(without: Collection[Defence] = ()) -> list[AttackResult]:
 
     Raises: HostLacks, when no file of keys can be made.
     """
-    sink = _Sink()
-    async with _twin(sink, frozenset(without)) as ground:
-        return await _run(attacks(ground), ground, Place.TWIN, sink)
+    missing = frozenset(without)
+    return [*await _on_twin(missing, is_hurried=False), *await _on_twin(missing, is_hurried=True)]
 
 
-async def attack_live(port: int) -> list[AttackResult]:
-    """Attack the gateway on `port` of 127.0.0.1 with what needs no valid key."""
+async def attack_live(
+    port: int, *, address: str = "127.0.0.1", is_encrypted: bool = False
+) -> list[AttackResult]:
+    """Attack the gateway that listens there with what needs no valid key."""
     limits = Limits()
     ground = Ground(
+        address=address,
         port=port,
         key=f"sk-weir-{secrets.token_hex(16)}",
         head_bytes=limits.header_bytes,
@@ -92,14 +96,30 @@ async def attack_live(port: int) -> list[AttackResult]:
         body_bytes=_BODY_BYTES,
     )
     keyless = [attack for attack in attacks(ground) if not attack.needs_key]
-    return await _run(keyless, ground, Place.LIVE, None)
+    tls = _trusting() if is_encrypted else None
+    return await _run(keyless, ground, Place.LIVE, None, tls)
+
+
+async def _on_twin(without: frozenset[Defence], *, is_hurried: bool) -> list[AttackResult]:
+    """Attack a twin: the slow attacks one in a hurry, the others one with the usual patience.
+
+    On a busy machine a hurried one would take an honest client for a slow one.
+    """
+    sink = _Sink()
+    async with _twin(sink, without, is_hurried=is_hurried) as ground:
+        chosen = [one for one in attacks(ground) if (one.defence is Defence.TIME) is is_hurried]
+        return await _run(chosen, ground, Place.TWIN, sink)
 
 
 @contextlib.asynccontextmanager
-async def _twin(sink: _Sink, without: frozenset[Defence]) -> AsyncIterator[Ground]:
+async def _twin(
+    sink: _Sink, without: frozenset[Defence], *, is_hurried: bool
+) -> AsyncIterator[Ground]:
+    is_endless = Defence.TIME in without
+    usual = Limits()
     limits = Limits(
-        header_timeout_s=_ENDLESS if Defence.TIME in without else _LATE_S,
-        body_timeout_s=_ENDLESS if Defence.TIME in without else _LATE_S,
+        header_timeout_s=_patience_s(usual.header_timeout_s, is_endless, is_hurried),
+        body_timeout_s=_patience_s(usual.body_timeout_s, is_endless, is_hurried),
         header_bytes=_ENDLESS if Defence.HEAD_SIZE in without else Limits().header_bytes,
         header_count=_ENDLESS if Defence.HEAD_SIZE in without else Limits().header_count,
         without=without,
@@ -134,15 +154,25 @@ async def _twin(sink: _Sink, without: frozenset[Defence]) -> AsyncIterator[Groun
             await keys.close()
 
 
+def _patience_s(usual_s: float, is_endless: bool, is_hurried: bool) -> float:
+    if is_endless:
+        return _ENDLESS
+    return _LATE_S if is_hurried else usual_s
+
+
 async def _run(
-    chosen: Sequence[Attack], ground: Ground, place: Place, sink: _Sink | None
+    chosen: Sequence[Attack],
+    ground: Ground,
+    place: Place,
+    sink: _Sink | None,
+    tls: ssl.SSLContext | None = None,
 ) -> list[AttackResult]:
     room = asyncio.Semaphore(_AT_ONCE)
     results: dict[str, AttackResult] = {}
 
     async def run(attack: Attack) -> None:
         async with room:
-            answer = await _sent(attack, ground.port)
+            answer = await _sent(attack, ground, tls)
         found = _let_through(attack, answer, ground, sink)
         results[attack.code] = AttackResult(
             code=attack.code,
@@ -159,10 +189,18 @@ async def _run(
     return [results[attack.code] for attack in chosen]
 
 
-async def _sent(attack: Attack, port: int) -> _Answer:
+def _trusting() -> ssl.SSLContext:
+    """Return TLS that asks for no certificate: it is our own address that we attack."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def _sent(attack: Attack, ground: Ground, tls: ssl.SSLContext | None) -> _Answer:
     """Send an attack and return what comes back until the end, or until nothing more comes."""
     try:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        reader, writer = await asyncio.open_connection(ground.address, ground.port, ssl=tls)
     except OSError:
         return _Answer(raw=b"", is_over=True)
     raw = bytearray()

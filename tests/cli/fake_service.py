@@ -51,7 +51,6 @@ from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
-from tests.cli.gateway_samples import SAFE as SELFTEST
 from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.runtime_samples import (
     COLLECTED,
@@ -62,6 +61,7 @@ from tests.cli.runtime_samples import (
     VERDICT,
     VERSIONS,
 )
+from tests.cli.selftest_samples import SAFE as SELFTEST
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 STARTED_AT = 1_760_000_000.0
@@ -366,7 +366,7 @@ class FakeService:
             name=request.name,
             prefix="sk-weir-0123",
             created_at="2026-11-29T10:00:00+00:00",
-            max_concurrent=request.max_concurrent,
+            limits=request.limits,
         )
         self.keys.append(info)
         return NewKey(info=info, key=KEY)

@@ -1,49 +1,64 @@
-"""`weir gateway selftest`: the report, and a status that scripts can read."""
+"""`weir gateway` as a person types it, on a real home and without a service."""
 
-from collections.abc import Callable
+import json
 
-import msgspec
 import pytest
 
-from studio.domain.selftest import SelftestReport
-from tests.cli.conftest import Ran
-from tests.cli.fake_service import FakeConnector, FakeService
-from tests.cli.gateway_samples import OPEN, SAFE
+from studio.cli.arguments import parse
+from studio.cli.gateway import report_text
+from studio.domain.gateway import GatewayReport, GatewaySettings
+from tests.cli.test_keys import Typed, typed
 
-Weir = Callable[..., Ran]
-
-
-def test_a_gateway_that_held_ends_with_0(weir: Weir) -> None:
-    """In words, and as the record."""
-    ran = weir("gateway", "selftest")
-
-    assert ran.status == 0
-    assert "The gateway held: 1 attacks" in ran.out
-    read = msgspec.json.decode(weir("gateway", "selftest", "--json").out, type=SelftestReport)
-    assert read == SAFE
+__all__ = ["typed"]
 
 
-def test_a_gateway_that_let_something_through_ends_with_1(weir: Weir, service: FakeService) -> None:
-    """A script must not have to read the words."""
-    service.selftest = OPEN
+def test_names_are_set_shown_and_forgotten(typed: Typed) -> None:
+    """Kept between two commands, service or not."""
+    typed("gateway", "alias", "gpt-4o")
+    typed("gateway", "allow", "http://localhost:3000")
+    shown = typed("gateway").stdout
+    assert "gpt-4o means whatever is served" in shown
+    assert "http://localhost:3000" in shown
 
-    ran = weir("gateway", "selftest")
-
-    assert ran.status == 1
-    assert "Missing: host names." in ran.out
+    typed("gateway", "forget", "gpt-4o")
+    assert json.loads(typed("gateway", "show", "--json").stdout)["settings"]["aliases"] == {}
 
 
-def test_it_needs_no_service(weir: Weir, connector: FakeConnector) -> None:
-    """It is worth knowing before anything is opened."""
-    connector.is_running = False
-
-    assert weir("gateway", "selftest").status == 0
-    assert connector.offline_used == 1
+def test_other_machines_are_let_in_only_after_a_yes(typed: Typed) -> None:
+    """What it exposes is said first."""
+    assert "needs one" in typed("gateway", "listen", "0.0.0.0", "--expose", status=3).stderr
+    typed("keys", "create", "laptop")
+    assert "unencrypted" in typed("gateway", "listen", "0.0.0.0", status=4).stderr
+    shown = typed("gateway", "listen", "0.0.0.0", "--expose", "--tls").stdout
+    assert "https://127.0.0.1:" in shown
+    assert "SHA-256" in shown
 
 
 @pytest.mark.parametrize(
-    "words", [["gateway"], ["gateway", "attack"], ["gateway", "selftest", "x"]]
+    ("line", "expected"),
+    [
+        ("gateway listen --tls", True),
+        ("gateway listen --no-tls", False),
+        ("gateway listen ::1", None),
+    ],
 )
-def test_a_line_that_is_incomplete_is_a_usage_error(weir: Weir, words: list[str]) -> None:
-    """Before anything is attacked."""
-    assert weir(*words).status == 2
+def test_encryption_is_left_alone_unless_it_is_named(line: str, expected: bool | None) -> None:
+    """Moving the door must not take its lock away."""
+    assert parse(line.split()).tls is expected
+
+
+def test_a_report_says_everything_in_lines() -> None:
+    """Also what was given, and what follows."""
+    text = report_text(
+        GatewayReport(
+            settings=GatewaySettings(tls=True, certificate="/etc/x.pem", hosts=("a", "b")),
+            port=1,
+            is_open=True,
+            urls=("https://127.0.0.1:1/v1", "https://10.0.0.1:1/v1"),
+            fingerprint="AA:BB",
+            notes=("First.", "Second."),
+        )
+    )
+
+    for part in ("https://10.0.0.1:1/v1", "yes, with /etc/x.pem", "AA:BB", "Second.", "none"):
+        assert part in text

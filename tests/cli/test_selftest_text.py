@@ -1,9 +1,9 @@
 """The self-test's report on the terminal."""
 
-from studio.cli import gateway_words
-from studio.cli.gateway_text import report_text
+from studio.cli import selftest_words
+from studio.cli.selftest_text import report_text
 from studio.domain.selftest import Defence, Place
-from tests.cli.gateway_samples import OPEN, SAFE
+from tests.cli.selftest_samples import OPEN, SAFE
 
 
 def test_a_defence_that_held_takes_one_line() -> None:
@@ -29,5 +29,5 @@ def test_what_came_through_is_named_with_what_to_do() -> None:
 
 def test_every_defence_and_place_has_words() -> None:
     """A new one must not appear as a code."""
-    assert gateway_words.DEFENCES.keys() == set(Defence)
-    assert gateway_words.PLACES.keys() == set(Place)
+    assert selftest_words.DEFENCES.keys() == set(Defence)
+    assert selftest_words.PLACES.keys() == set(Place)

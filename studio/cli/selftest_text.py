@@ -1,6 +1,6 @@
 """What the gateway's attack on itself found, as text."""
 
-from studio.cli import gateway_words as words
+from studio.cli import selftest_words as words
 from studio.cli.render import padded
 from studio.domain.selftest import AttackResult, Defence, SelftestReport
 from studio.domain.units import duration_text
