@@ -53,7 +53,7 @@ def test_a_running_engine_is_switched_and_a_stopped_one_started(
     service.on_up = service.come_up
     live(qtbot, session)
     session.start(DEMO.id)
-    qtbot.waitUntil(lambda: not session.known.pending)
+    qtbot.waitUntil(lambda: session.known.engine == READY and not session.known.pending)
 
     session.start("other")
 
