@@ -11,7 +11,7 @@ import re
 import secrets
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from pathlib import Path
 
 from studio.domain.selftest import AttackResult, Defence, Place
@@ -19,6 +19,7 @@ from studio.gateway.attacks import MARK, Attack, Ground, Manner, attacks
 from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
+from studio.host import files
 from studio.host.http_client import Upstream
 from studio.host.http_server import Exchange, Limits, serve
 
@@ -124,8 +125,8 @@ async def _twin(
         header_count=_ENDLESS if Defence.HEAD_SIZE in without else Limits().header_count,
         without=without,
     )
-    with tempfile.TemporaryDirectory(prefix="weir-selftest-") as folder:
-        keys = KeyStore(Path(folder) / "keys.db")
+    with _scratch() as folder:
+        keys = KeyStore(folder / "keys.db")
         await keys.open()
         engine = await serve(sink.handle, limits=_TAKES_ALL)
         upstream = Upstream(port=engine.port)
@@ -152,6 +153,16 @@ async def _twin(
             upstream.close()
             await engine.close()
             await keys.close()
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="weir-selftest-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise files.from_os_error(error, Path(tempfile.gettempdir())) from error
+    with folder as name:
+        yield Path(name)
 
 
 def _patience_s(usual_s: float, is_endless: bool, is_hurried: bool) -> float:

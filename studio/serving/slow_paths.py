@@ -16,6 +16,7 @@ from studio.serving.slow_path_file import Opening, Sign, Signs, placeholders
 _EVIDENCE_WIDTH = 300
 _MOST_VALUES = 4
 """Of values of one name: more are a number."""
+_VALUE_WIDTH = 200
 _MESSAGE_WIDTH = 8_192
 """The engine's configuration, the longest line that is looked at, takes about 5,000 characters."""
 _HEADER_WIDTH = 160
@@ -144,6 +145,7 @@ class Watch:
             found = self._found[sign.id] = _Found(evidence=_short(evidence), values={})
         for name, value in values.items():
             known = found.values.setdefault(name, [])
+            value = value[:_VALUE_WIDTH].strip() if value else ""
             if value and value not in known and len(known) <= _MOST_VALUES:
                 known.append(value)
                 is_news = True

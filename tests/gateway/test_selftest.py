@@ -1,11 +1,13 @@
 """The gateway's attack on itself: it holds, and the test notices each defence that is missing."""
 
 import dataclasses
+import errno
 import socket
 from pathlib import Path
 
 import pytest
 
+from studio.domain.errors import HostLacks
 from studio.domain.selftest import Defence, Place
 from studio.gateway import selftest
 from studio.gateway.attacks import Ground, attacks
@@ -103,3 +105,17 @@ def test_no_defence_is_left_out_where_nobody_asks_for_it() -> None:
     """The switch exists for these tests only."""
     assert selftest.Limits().without == frozenset()
     assert [field.name for field in dataclasses.fields(selftest.Limits)][-1] == "without"
+
+
+async def test_without_room_for_its_keys_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is no failed defence."""
+
+    def refuse(**_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(selftest.tempfile, "TemporaryDirectory", refuse)
+
+    with pytest.raises(HostLacks) as caught:
+        await selftest.attack_twin()
+
+    assert caught.value.code == "disk-full"

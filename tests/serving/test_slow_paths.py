@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -279,3 +280,24 @@ def test_a_sign_is_seen_behind_a_flood_of_the_same_place() -> None:
 
     assert watch.offer(LINES["tokenizer-slow"][0])
     assert watch.offer(LINES["requests-preempted"][0])
+
+
+def test_a_hostile_configuration_line_costs_no_time() -> None:
+    """A line that nearly matches, again and again, must not hold up the service."""
+    lists = ", tensor_parallel_size=2, , disable_custom_all_reduce=True, " * 500
+    text = f"Initializing a V1 LLM engine (v0.32.0) with config: {lists}"
+    began = time.process_time()
+    for _ in range(20):
+        Watch(SIGNS).offer(line(text, "INFO"))
+
+    assert time.process_time() - began < 2.0
+
+
+def test_what_an_engine_says_is_cut_and_never_filled_in_again() -> None:
+    """Braces in a log are text, and a sentence of a badge stays a sentence."""
+    said = "Custom allreduce is disabled because {card} {0} " + "x" * 5_000
+    found = "Failed to import from vllm._C: {size}"
+    badges = read([line(said), line(found)], SIGNS)
+
+    assert [badge.code for badge in badges] == ["compiled-kernels-missing", "all-reduce-off"]
+    assert all(len(badge.cost) < 600 and len(badge.evidence) <= 300 for badge in badges)
