@@ -301,3 +301,13 @@ def test_what_an_engine_says_is_cut_and_never_filled_in_again() -> None:
 
     assert [badge.code for badge in badges] == ["compiled-kernels-missing", "all-reduce-off"]
     assert all(len(badge.cost) < 600 and len(badge.evidence) <= 300 for badge in badges)
+
+
+def test_no_shipped_preset_sets_a_switch_in_a_word() -> None:
+    """Every preset on every known host, as its snapshots hold it."""
+    folder = Path(__file__).resolve().parents[1] / "data" / "presets"
+    for file in folder.glob("*.txt"):
+        pairs = re.findall(r"(?m)^([A-Z][A-Z0-9_]+)=(.*)$", file.read_text(encoding="utf-8"))
+        for name, value in pairs:
+            found = [badge.code for badge in Watch(SIGNS, environment={name: value}).badges]
+            assert found == [], f"{file.name}: {name}={value}"
