@@ -1,11 +1,11 @@
-"""The gateway's attack on itself: its twin always, and its address where it is open."""
+"""The gateway's attack on itself: its twin always; its address and the control port where open."""
 
 import time
 from collections.abc import Callable
 
 from studio import __version__
 from studio.domain.control import GatewayInfo
-from studio.domain.selftest import SelftestReport
+from studio.domain.selftest import Place, SelftestReport
 from studio.gateway import selftest
 from studio.host.addresses import reached_here
 
@@ -15,6 +15,8 @@ class Selftest:
 
     def __init__(self, gateway: Callable[[], GatewayInfo]) -> None:
         self._gateway = gateway
+        self.control_port: int | None = None
+        """Named by the control API when it listens."""
 
     async def run(self) -> SelftestReport:
         """Return how each attack ended.
@@ -29,6 +31,9 @@ class Selftest:
             results += await selftest.attack_live(
                 live.port, address=reached_here(live.address), is_encrypted=is_encrypted
             )
+        if self.control_port is not None:
+            place = Place.CONTROL
+            results += await selftest.attack_live(self.control_port, place=place)
         through = [one.defence for one in results if not one.is_repelled]
         return SelftestReport(
             version=__version__,

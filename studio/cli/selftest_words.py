@@ -19,6 +19,7 @@ DEFENCES: dict[Defence, str] = {
 PLACES: dict[Place, str] = {
     Place.TWIN: "a gateway of its own",
     Place.LIVE: "the open address",
+    Place.CONTROL: "the control port",
 }
 HELD = "{repelled} of {all} attacks repelled"
 LET_THROUGH = "let through"

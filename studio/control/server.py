@@ -48,6 +48,7 @@ class ControlServer:
     async def open(self) -> None:
         """Listen on a free loopback port."""
         self._server = await serve(self._handle, address="127.0.0.1", port=0)
+        self._studio.selftest.control_port = self.port
 
     async def close(self) -> None:
         """Stop listening; answers under way are finished first."""

@@ -37,6 +37,8 @@ class Place(enum.StrEnum):
     """A gateway of its own with a stand-in for the engine: attacks may hold a valid key."""
     LIVE = "live"
     """The address that clients use, without a valid key."""
+    CONTROL = "control"
+    """The control API's port, without its token."""
 
 
 class AttackResult(msgspec.Struct, frozen=True, kw_only=True):

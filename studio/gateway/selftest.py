@@ -84,9 +84,17 @@ async def attack_twin(without: Collection[Defence] = ()) -> list[AttackResult]:
 
 
 async def attack_live(
-    port: int, *, address: str = "127.0.0.1", is_encrypted: bool = False
+    port: int,
+    *,
+    address: str = "127.0.0.1",
+    is_encrypted: bool = False,
+    place: Place = Place.LIVE,
 ) -> list[AttackResult]:
-    """Attack the gateway that listens there with what needs no valid key."""
+    """Attack what listens there with all that needs no valid key.
+
+    The control API takes other paths and another key, and has to repel the same before it looks at
+    either.
+    """
     limits = Limits()
     ground = Ground(
         address=address,
@@ -98,7 +106,7 @@ async def attack_live(
     )
     keyless = [attack for attack in attacks(ground) if not attack.needs_key]
     tls = _trusting() if is_encrypted else None
-    return await _run(keyless, ground, Place.LIVE, None, tls)
+    return await _run(keyless, ground, place, None, tls)
 
 
 async def _on_twin(without: frozenset[Defence], *, is_hurried: bool) -> list[AttackResult]:

@@ -107,7 +107,7 @@ def test_the_gateway_in_front_of_it_repels_attacks(serving: Serving) -> None:
     report = json.loads(done.stdout)
     assert done.returncode == 0, report["open_defences"]
     assert report["address"] == serving.base_url
-    assert {one["place"] for one in report["attacks"]} == {"twin", "live"}
+    assert {one["place"] for one in report["attacks"]} == {"twin", "live", "control"}
 
 
 def test_slow_paths_of_the_running_engine_are_badges(serving: Serving) -> None:
