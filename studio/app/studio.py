@@ -30,6 +30,7 @@ from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.runtimes import Runtimes
+from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
@@ -82,6 +83,7 @@ class Studio:
         self._started_at = time.time()
         self._job: Job | None = None
         parts.bind(self)
+        parts.slow_paths.look_at(lambda: self._machine.last)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(
             parts.paths,
@@ -121,6 +123,7 @@ class Studio:
             runtimes=self.runtimes,
             serving=self,
         )
+        self.selftest = Selftest(self.gateway)
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -340,6 +343,8 @@ class Studio:
             is_cold=engine.is_cold,
             offers=engine.offers,
             already_running=True,
+            overrides=dict(engine.overrides),
+            badges=engine.badges,
         )
 
     def _serves(self, choice: Choice) -> bool:

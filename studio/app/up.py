@@ -204,6 +204,8 @@ class Up:
             is_cold=engine.is_cold,
             notes=(*engine.tries, *([engine.pool_note] if engine.pool_note else ())),
             offers=engine.offers,
+            overrides=dict(engine.overrides),
+            badges=engine.badges,
         )
 
     def render(

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from studio.app import remedy_values
 from studio.app.settings import SettingsFile
+from studio.app.slow_paths import SlowPaths
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.manifests import Preset
 from studio.domain.metrics import LogLine, Tick
@@ -59,6 +60,7 @@ class Parts:
         self.catalog = Catalog(paths)
         self.history = History()
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
+        self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
             paths.logs / "engine.log",
             clock=time.time,
@@ -76,13 +78,14 @@ class Parts:
             publish=lambda engine: self._hears.on_engine(engine),
             drain=lambda within_s: self._hears.drain(within_s),
             forecast_s=lambda launch: self._hears.forecast_s(launch),
+            watch=self.slow_paths.begin,
         )
         self.keys = KeyStore(paths.database)
         self.gateway = Gateway(self.keys, upstream=self._target)
         self.sampler = Sampler(
             fetch=self._metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
-            publish=lambda tick: self._hears.on_tick(tick),
+            publish=self._on_tick,
             history=self.history,
         )
 
@@ -107,6 +110,11 @@ class Parts:
     def bind(self, listener: Listener) -> None:
         """Name who hears the parts; once, before anything runs."""
         self._listener = listener
+
+    def _on_tick(self, tick: Tick) -> None:
+        if self.slow_paths.hear(tick):
+            self.supervisor.refresh()
+        self._hears.on_tick(tick)
 
     def _target(self) -> EngineTarget | None:
         target = self.engine.target

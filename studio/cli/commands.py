@@ -21,6 +21,7 @@ from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
@@ -119,6 +120,7 @@ COMMANDS: Mapping[str, Command] = {
     "logs": logs,
     "network": network,
     **GATEWAY_COMMANDS,
+    **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,

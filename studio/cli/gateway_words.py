@@ -1,5 +1,7 @@
 """The sentences of `weir gateway`. Those with braces are filled with `format`."""
 
+from studio.cli import selftest_words
+
 ABOUT = "Show and set up the gateway: model names, who may ask, where it can be reached."
 COMMANDS: dict[str, str] = {
     "show": "Show how the gateway is set up, and where it can be reached.",
@@ -7,6 +9,7 @@ COMMANDS: dict[str, str] = {
     "allow": "Let requests come under a host's name, or from a web page.",
     "forget": "Take an alias, a host's name or a web page away.",
     "listen": "Choose where it listens, with or without TLS.",
+    "selftest": selftest_words.ABOUT,
 }
 HELP_ALIAS = "The name that clients send, such as gpt-4o."
 HELP_MEANT = "The model that is meant. Left out: whatever is served."

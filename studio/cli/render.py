@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from studio.cli import boot_words, service_text, words
+from studio.cli.badges_text import badge_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -31,6 +32,7 @@ _SEPARATOR = " · "
 _GAP = "  "
 _PHASES = {phase.value: phase for phase in BootPhase}
 _LABEL_WIDTH = 12
+_VALUE_WIDTH = READABLE_WIDTH - 2 - _LABEL_WIDTH
 _ID_SHOWN = 12
 """Digits of a runtime id that people see; its folder is named by the same."""
 
@@ -206,6 +208,7 @@ def up_summary(result: UpResult) -> str:
         (words.LABEL_MODEL, result.served_name),
         (words.LABEL_POOL, tokens_text(result.pool_tokens)),
         (words.LABEL_RUNTIME, words.runtime_text(result.runtime, result.runtime_id[:_ID_SHOWN])),
+        *badge_pairs(result.badges, result.preset, result.overrides, _VALUE_WIDTH),
     ]
     key = result.api_key or words.KEY_PLACEHOLDER
     said = [*result.notes, *(offer.text for offer in result.offers)]
@@ -296,6 +299,7 @@ def status_text(status: Status, now: float) -> str:
     if engine.runtime and engine.runtime_id:
         text = words.runtime_text(engine.runtime, engine.runtime_id[:_ID_SHOWN])
         pairs.append((words.LABEL_RUNTIME, text))
+    pairs += badge_pairs(engine.badges, engine.preset, engine.overrides, _VALUE_WIDTH)
     if tick.memory_bytes is not None:
         pairs.append(
             (

@@ -206,7 +206,7 @@ async def _answered(error: StudioError, request: UpRequest, console: Console) ->
             return msgspec.structs.replace(request, consent=True)
         raise _with_hint(error, words.CONSENT_HINT)
     free_port = error.data.get("free_port")
-    if error.code == "port-taken":
+    if error.code in ("port-taken", "port-reserved"):
         if not isinstance(free_port, int) or free_port == request.port:
             raise _with_hint(error, words.port_hint(None))
         if request.consent or (

@@ -81,6 +81,7 @@ from studio.domain.runtimes import (
     RuntimeUpdates,
     VerifyRequest,
 )
+from studio.domain.selftest import SelftestReport
 from studio.domain.server import AdoptedInfo
 from studio.domain.service import (
     AutostartInfo,
@@ -289,6 +290,10 @@ class ControlClient:
     async def network(self) -> NetworkReport:
         """Return how the Studio goes out to the network."""
         return await self._call("GET", "/network", NetworkReport)
+
+    async def gateway_selftest(self) -> SelftestReport:
+        """Let the gateway attack itself; takes some seconds."""
+        return await self._call("POST", "/gateway/selftest", SelftestReport, patient=True)
 
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""

@@ -110,6 +110,7 @@ class Router:
             ("GET", re.compile(r"/adopted"), self._adopted),
             ("POST", re.compile(r"/adopted"), self._adopt),
             ("POST", re.compile(r"/adopted/forget"), self._forget_adopted),
+            ("POST", re.compile(r"/gateway/selftest"), self._selftest),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -260,6 +261,9 @@ class Router:
 
     async def _network(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.report()
+
+    async def _selftest(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.selftest.run()
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))

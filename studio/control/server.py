@@ -48,6 +48,7 @@ class ControlServer:
     async def open(self) -> None:
         """Listen on a free loopback port."""
         self._server = await serve(self._handle, address="127.0.0.1", port=0)
+        self._studio.selftest.control_port = self.port
 
     async def close(self) -> None:
         """Stop listening; answers under way are finished first."""
@@ -79,8 +80,7 @@ class ControlServer:
 
     def _refusal(self, exchange: Exchange) -> tuple[int, StudioError] | None:
         """Return why this caller is not served: another site's page, or no token."""
-        host = (exchange.header(b"host") or b"").decode("latin-1").rpartition(":")[0]
-        if host not in _LOOPBACK or exchange.header(b"origin") is not None:
+        if exchange.host_name not in _LOOPBACK or exchange.header(b"origin") is not None:
             return 403, BadInput(
                 "origin-refused", "The control API takes local programs only, no web pages."
             )

@@ -22,7 +22,7 @@ from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.server import ControlServer
 from studio.domain.errors import Damaged
-from studio.host import files
+from studio.host import files, limits
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.host.systemd import Notifier, journal_handlers
@@ -89,6 +89,7 @@ def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
             sys.stdout.write("The service of this folder runs already.\n")
             return 0
         _log_to(paths)
+        limits.raise_open_files()  # before the loop, so that all that follows has it
         with _fast_loop() as runner:
             runner.run(_Service(paths, until_released=until_released, autostart=autostart).main())
     return 0

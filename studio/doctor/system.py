@@ -15,6 +15,8 @@ _SHM_BYTES = GIB
 _OPEN_FILES = 4096
 _WANTED_OPEN_FILES = 65_536
 """Below it vLLM warns, harmlessly."""
+_LOCKED_BYTES = GIB
+_CORE_BYTES = GIB
 _LOW_MEMORY_SHARE = 0.15
 _CLOCK_SLACK = datetime.timedelta(days=1)
 
@@ -29,6 +31,8 @@ def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Che
     yield from _shared_memory(host)
     yield from _container(host)
     yield from _limits(host)
+    yield from _locked_memory(host)
+    yield from _core_dumps(host)
     yield from _clock(host)
     yield from _locale(host)
 
@@ -164,7 +168,42 @@ def _limits(host: HostSnapshot) -> Iterator[Check]:
         yield look("open-files", _AREA, "Open files", found, advice)
     else:
         most = "without a limit" if hard == UNLIMITED else f"up to {hard:,}"
-        yield good("open-files", _AREA, "Open files", f"A program may open files {most}.")
+        usual = limits.open_files
+        is_raised = usual is not None and usual != UNLIMITED and usual != hard
+        tail = f"; the service raises the usual {usual:,} by itself" if is_raised else ""
+        yield good("open-files", _AREA, "Open files", f"A program may open files {most}{tail}.")
+
+
+def _locked_memory(host: HostSnapshot) -> Iterator[Check]:
+    """Yield a word where memory that cards read directly may be refused.
+
+    The driver's own pinned memory is not counted by this limit; what an engine locks by itself
+    (a tier for the KV cache, shared experts) is. Containers are given 64 KiB or 8 MiB of it.
+    """
+    limits = host.limits
+    if limits is None or limits.locked_bytes_hard is None or not host.gpus:
+        return
+    hard, around = limits.locked_bytes_hard, host.container
+    if hard == UNLIMITED or hard >= _LOCKED_BYTES or around is None:
+        return
+    if around.kind == "control-group":
+        return
+    found = f"A program may lock {bytes_text(hard)} of memory; KV offload and experts in the"
+    advice = "Start the container with `--ulimit memlock=-1`."
+    text = f"{found} machine's memory want all that they are given."
+    yield look("locked-memory", _AREA, "Locked memory", text, advice)
+
+
+def _core_dumps(host: HostSnapshot) -> Iterator[Check]:
+    """Yield a word where a crash of an engine would write all its memory to the disk."""
+    limits = host.limits
+    if limits is None or limits.core_bytes is None or limits.core_pattern is None:
+        return
+    is_large = limits.core_bytes == UNLIMITED or limits.core_bytes > _CORE_BYTES
+    if is_large and not limits.core_pattern.startswith("|"):
+        found = "A program that crashes leaves all its memory in a file: an engine, many GiB."
+        advice = "Switch it off in the shell that starts the service: `ulimit -c 0`."
+        yield look("core-dumps", _AREA, "Core dumps", found, advice)
 
 
 def _clock(host: HostSnapshot) -> Iterator[Check]:

@@ -7,7 +7,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
-from studio.domain.remedies import Remedy
+from studio.domain.remedies import Badge, Remedy
 from studio.domain.server import EngineSnapshot
 from studio.domain.service import AutostartInfo, SleepInfo
 
@@ -47,6 +47,9 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     """What was changed by itself to start it, and why its pool differs from the last one."""
     offers: tuple[Remedy, ...] = ()
     """What could be done now that it runs."""
+    overrides: dict[str, str] = {}
+    badges: tuple[Badge, ...] = ()
+    """Slow paths of the engine, the dearest first."""
 
 
 class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):

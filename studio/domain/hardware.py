@@ -191,6 +191,10 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
     open_files_hard: int | None = None
     locked_bytes: int | None = None
     locked_bytes_hard: int | None = None
+    core_bytes: int | None = None
+    """How much of a program that crashed is written to the disk."""
+    core_pattern: str | None = None
+    """Where to; beginning with `|`: to a program that keeps order."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import time
 
 import msgspec
 
+from studio.domain.selftest import Defence
 from studio.gateway.dialects import RETRY_NOT_READY_S, Dialect, Refusal, error_body, error_event
 from studio.gateway.usage import TAIL_BYTES, StreamTap, Tokens, answer_tokens, tail_tokens
 from studio.host.http_client import Call
@@ -58,9 +59,15 @@ class _Mode(enum.Enum):
 
 
 def engine_headers(
-    headers: list[tuple[bytes, bytes]], *, key: str | None, request_id: str
+    headers: list[tuple[bytes, bytes]],
+    *,
+    key: str | None,
+    request_id: str,
+    without: frozenset[Defence] = frozenset(),
 ) -> list[tuple[bytes, bytes]]:
     """Return the headers of a client's request as the engine gets them."""
+    if Defence.HEADERS in without:
+        return [pair for pair in headers if pair[0] not in (b"connection", b"content-length")]
     named = b",".join(value for name, value in headers if name == b"connection").lower()
     dropped = {name.strip() for name in named.split(b",")} if named else set()
     sent = [pair for pair in headers if pair[0] not in _NOT_SENT and pair[0] not in dropped]

@@ -11,6 +11,7 @@ from typing import Protocol, cast
 
 import httptools
 
+from studio.domain.selftest import Defence
 from studio.host.http_exchange import Exchange, Headers, Limits, refusal_head
 
 Refusal = Callable[[int, str, str], tuple[Headers, bytes]]
@@ -86,7 +87,7 @@ class ServerConnection(asyncio.Protocol):
         transport.set_write_buffer_limits(high=_WRITE_HIGH_BYTES)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if isinstance(peer, tuple) and peer else None
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser = self._new_parser()
         self._wait(self._limits.header_timeout_s)
 
     def data_received(self, data: bytes) -> None:
@@ -315,17 +316,36 @@ class ServerConnection(asyncio.Protocol):
         assert self._parser is not None
         lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), self._target)]
         lines += [b"%b: %b" % pair for pair in self._headers if pair[0] not in _UPGRADE_HEADERS]
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser = self._new_parser()
         self._feed(self._parser, b"\r\n".join(lines) + b"\r\n\r\n" + rest)
+
+    def _new_parser(self) -> httptools.HttpRequestParser:
+        parser = httptools.HttpRequestParser(self)
+        without = self._limits.without
+        if without:
+            is_open = Defence.LINES in without
+            parser.set_dangerous_leniencies(
+                lenient_headers=is_open,
+                lenient_optional_lf_after_cr=is_open,
+                lenient_optional_cr_before_lf=is_open,
+                lenient_chunked_length=Defence.FRAMING in without,
+                lenient_transfer_encoding=Defence.FRAMING in without,
+            )
+        return parser
 
     def _check_head(self, version: str) -> None:
         if version not in {"1.0", "1.1"}:
             raise _Refused(505, "http-version", "The server speaks HTTP/1.1 and HTTP/1.0.")
-        if not self._target.startswith(b"/") and self._target != b"*":
+        without = self._limits.without
+        is_path = self._target.startswith(b"/") or self._target == b"*"
+        if not is_path and Defence.TARGET not in without:
             raise _Refused(400, "target-not-a-path", "The request's target must be a path.")
         hosts = sum(name == b"host" for name, _ in self._headers)
-        if hosts > 1 or (hosts == 0 and version == "1.1"):
+        is_odd = hosts > 1 or (hosts == 0 and version == "1.1")
+        if is_odd and Defence.TARGET not in without:
             raise _Refused(400, "host-header", "A request needs exactly one Host header.")
+        if Defence.FRAMING in without:
+            return
         for name, value in self._headers:
             if name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
                 message = "The only transfer encoding taken is `chunked`."

@@ -7,12 +7,14 @@ event loop; nothing blocks, and nothing costs a task switch unless it says `asyn
 import asyncio
 import dataclasses
 import http
+import re
 import time
 from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from typing import Protocol
 
 from studio.domain.errors import BadInput
+from studio.domain.selftest import Defence
 from studio.domain.units import bytes_text
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -23,6 +25,7 @@ READ_AHEAD_BYTES = 64 << 10
 DISCARD_BYTES = 256 << 10
 """An unread body of at most this size is read and dropped to keep the connection."""
 
+_HOST = re.compile(rb"(?P<name>\[[^\[\]]*\]|[^:@/\[\]]*)(?::\d{1,5})?")
 _BODILESS = frozenset({204, 304})
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in http.HTTPStatus
@@ -51,6 +54,8 @@ class Limits:
     """A client that takes no byte of its answer for so long is cut off."""
     linger_s: float = 2.0
     """How long unread bytes are dropped after a refusal, so that the client can read it."""
+    without: frozenset[Defence] = frozenset()
+    """Defences that are left out, so that tests see the self-test notice. Empty everywhere else."""
 
 
 class Wire(Protocol):
@@ -180,6 +185,16 @@ class Exchange:
             if key == name:
                 return value
         return None
+
+    @property
+    def host_name(self) -> str | None:
+        """Return the name in the Host header, in lower case and without its port.
+
+        None for what is no host at all (`127.0.0.1:80@evil.example`): a gate that cuts off what
+        stands behind the last colon takes that for 127.0.0.1.
+        """
+        match = _HOST.fullmatch((self.header(b"host") or b"").lower())
+        return match["name"].decode("latin-1") if match is not None else None
 
     async def body(self, limit_bytes: int) -> bytes:
         """Return the whole body; ask for it once only.

@@ -1,4 +1,4 @@
-"""Processor, limits, clock and language of this machine."""
+"""Processor, clock and language of this machine."""
 
 import contextlib
 import ctypes
@@ -12,10 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from studio.domain.hardware import UNLIMITED, ClockFacts, ProcessLimits
-
-if os.name == "posix":
-    import resource
+from studio.domain.hardware import ClockFacts
 
 CPU_FLAGS = frozenset(
     (
@@ -64,29 +61,6 @@ def cpu_cores() -> int | None:
     with contextlib.suppress(psutil.Error, OSError, RuntimeError):
         return psutil.cpu_count(logical=False) or None
     return None
-
-
-def limits() -> ProcessLimits | None:
-    """Return what the operating system allows a process of ours."""
-    if os.name != "posix":
-        return None
-    open_files, open_files_hard = _limit(resource.RLIMIT_NOFILE)
-    locked, locked_hard = _limit(resource.RLIMIT_MEMLOCK)
-    return ProcessLimits(
-        open_files=open_files,
-        open_files_hard=open_files_hard,
-        locked_bytes=locked,
-        locked_bytes_hard=locked_hard,
-    )
-
-
-def _limit(which: int) -> tuple[int, int]:
-    soft, hard = resource.getrlimit(which)
-    return _finite(soft), _finite(hard)
-
-
-def _finite(limit: int) -> int:
-    return UNLIMITED if limit == resource.RLIM_INFINITY else limit
 
 
 def shared_memory(folder: Path = SHM) -> tuple[int | None, int | None]:

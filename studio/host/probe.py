@@ -16,7 +16,7 @@ import msgspec
 import psutil
 
 from studio.domain.hardware import HostSnapshot
-from studio.host import adapters, container, disks, gpus, machine, programs, wsl
+from studio.host import adapters, container, disks, gpus, limits, machine, programs, wsl
 from studio.host.gpu_report import GpuReport
 from studio.host.paths import Paths
 
@@ -81,7 +81,7 @@ def _without_cards(home: Path, folders: Mapping[str, Path]) -> HostSnapshot:
         shm_free_bytes=shm_free,
         disk_free_bytes=next((one.free_bytes for one in found if "home" in one.holds), None),
         disks=found,
-        limits=machine.limits(),
+        limits=limits.read(),
         clock=machine.clock(),
         locale=machine.locale_name(),
     )

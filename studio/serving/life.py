@@ -23,6 +23,7 @@ from studio.host.http_client import Upstream
 from studio.serving import phases
 from studio.serving.command import Launch
 from studio.serving.logs import LogKeeper
+from studio.serving.slow_paths import Watch
 
 DIED_WITH_SERVICE_S = 4.0
 """How long the guard lets an engine take to end when the service itself is gone."""
@@ -39,7 +40,13 @@ class Life:
     """One engine. `run` returns when nothing of it is left."""
 
     def __init__(
-        self, launch: Launch, *, home: Path, log: LogKeeper, on_news: Callable[[], None]
+        self,
+        launch: Launch,
+        *,
+        home: Path,
+        log: LogKeeper,
+        on_news: Callable[[], None],
+        watch: Watch | None = None,
     ) -> None:
         self.launch = launch
         self.key = secrets.token_hex(32)
@@ -50,6 +57,7 @@ class Life:
         self._home = home
         self._log = log
         self._on_news = on_news
+        self._watch = watch
         self._child: host_child.Child | None = None
         self._is_ending = False
         self._started_at = time.time()
@@ -90,6 +98,7 @@ class Life:
             boot_s=self.boot_s,
             pool_tokens=self._known.whole("pool_tokens"),
             max_model_len=self._known.whole("max_model_len"),
+            badges=self._watch.badges if self._watch is not None else (),
         )
 
     def terminate(self) -> None:
@@ -177,6 +186,8 @@ class Life:
         is_news = False
         for line in self._log.feed(data):
             self._lines.append(line)
+            if self._watch is not None and self._watch.offer(line):
+                is_news = True
             sign = self._reader.read(line) if self.boot_s is None else None
             if sign is not None:
                 is_news = True

@@ -24,6 +24,7 @@ from studio.serving.life import Life
 from studio.serving.logs import LogKeeper
 from studio.serving.machine import Effect, Input, Kind
 from studio.serving.phases import Facts
+from studio.serving.slow_paths import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Supervisor:
         publish: Callable[[EngineSnapshot], None],
         drain: Callable[[float], Awaitable[None]],
         forecast_s: Callable[[Launch], float | None],
+        watch: Callable[[Launch], Watch] | None = None,
     ) -> None:
         self._home = home
         self._log = log
@@ -69,6 +71,7 @@ class Supervisor:
         self._announce = publish
         self._drain = drain
         self._forecast_s = forecast_s
+        self._watch = watch
         self._machine = machine.Machine()
         self._changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
@@ -127,6 +130,10 @@ class Supervisor:
             error=self._error,
         )
         return life.complete(snapshot) if life and self._machine.has_child else snapshot
+
+    def refresh(self) -> None:
+        """Announce the engine again: something about it is known that its log does not say."""
+        self._publish()
 
     async def run(self) -> None:
         """Serve until cancelled; on the way out the engine is ended and waited for."""
@@ -211,7 +218,13 @@ class Supervisor:
         self._number += 1
 
     def _on_spawn(self, launch: Launch) -> None:
-        self._life = Life(launch, home=self._home, log=self._log, on_news=self._publish)
+        self._life = Life(
+            launch,
+            home=self._home,
+            log=self._log,
+            on_news=self._publish,
+            watch=self._watch(launch) if self._watch is not None else None,
+        )
         self._begin(self._live(self._life, self._number), Kind.EXITED)
 
     def _on_drain(self, launch: Launch) -> None:

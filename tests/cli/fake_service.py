@@ -50,6 +50,7 @@ from studio.domain.runtimes import (
     RuntimeList,
     RuntimeState,
 )
+from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.adopt_samples import about_adopted
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
@@ -66,6 +67,7 @@ from tests.cli.runtime_samples import (
     VERDICT,
     VERSIONS,
 )
+from tests.cli.selftest_samples import SAFE as SELFTEST
 
 KEY = "sk-weir-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 STARTED_AT = 1_760_000_000.0
@@ -167,6 +169,7 @@ class FakeService:
     requests: list[UpRequest] = dataclasses.field(default_factory=list)
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
+    selftest: SelftestReport = SELFTEST
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     boots_asked: list[str] = dataclasses.field(default_factory=list)
     diagnosis: Diagnosis = DIAGNOSIS
@@ -301,6 +304,7 @@ class FakeService:
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
             "/remedies": lambda: self.offered,
+            "/gateway/selftest": lambda: self.selftest,
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }

@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[2]
 def stand_in(tmp_path: Path) -> StandIn:
     """A catalogue whose runtime takes a series of another project."""
     made = standin.make(tmp_path)
-    shutil.copy(ROOT / "runtimes" / "failures.toml", made.paths.catalogue / "runtimes")
+    for name in ("failures.toml", "slow_paths.toml"):
+        shutil.copy(ROOT / "runtimes" / name, made.paths.catalogue / "runtimes")
     make_repository(tmp_path / "upstream", FILES)
     pinned(made, tmp_path / "upstream")
     return made

@@ -74,6 +74,8 @@ def test_json_is_one_object_with_the_key_that_was_made(weir: Weir) -> None:
         "already_running": False,
         "notes": [],
         "offers": [],
+        "overrides": {},
+        "badges": [],
     }
     assert ran.out.count("\n") == 1
 

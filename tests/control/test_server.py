@@ -74,6 +74,7 @@ async def first(client: ControlClient, kind: type[Event]) -> Event:
         ({"Origin": ""}, 403, "origin-refused"),
         ({"Origin": "http://127.0.0.1:18020"}, 403, "origin-refused"),
         ({"Host": "evil.example"}, 403, "origin-refused"),
+        ({"Host": "127.0.0.1:80@evil.example"}, 403, "origin-refused"),
         ({"Host": "evil.example:80"}, 403, "origin-refused"),
         ({"Host": "127.0.0.1.evil.example:80"}, 403, "origin-refused"),
         ({"Host": ""}, 403, "origin-refused"),

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from studio.control import launcher, service
@@ -360,3 +362,22 @@ def test_a_probe_leaves_nothing(tmp_path: Path) -> None:
     service.require_writable(paths)
 
     assert list(paths.service.iterdir()) == []
+
+
+def test_service_and_engine_may_open_as_many_files_as_the_system_allows(tmp_path: Path) -> None:
+    """A shell gives 1,024, with which an engine fails under load; the hard limit is the rule."""
+    hard = min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 1_048_576)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with fake_weir(tmp_path) as weir:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+            begin(weir)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        asyncio.run(_up(weir))
+        pids = [weir.service_pid(), *weir.engine_pids()]
+
+        found = [psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE)[0] for pid in pids]
+
+    assert len(found) > 2
+    assert set(found) == {hard}

@@ -133,6 +133,54 @@ def test_the_hard_limit_of_files_counts(hard: int, level: Level) -> None:
     assert of("open-files", limits=ProcessLimits(open_files_hard=hard)).level is level
 
 
+def test_the_usual_limit_of_files_is_said_where_it_is_raised() -> None:
+    """Whoever looks with `ulimit -n` sees another number than the service has."""
+    known = ProcessLimits(open_files=1024, open_files_hard=1_048_576)
+
+    assert "raises the usual 1,024 by itself" in of("open-files", limits=known).found
+
+
+@pytest.mark.parametrize(
+    ("hard", "around", "cards", "is_told"),
+    [
+        (8 * MIB, ContainerFacts(kind="docker"), True, True),
+        (8 * MIB, ContainerFacts(kind="docker"), False, False),
+        (8 * MIB, ContainerFacts(kind="control-group"), True, False),
+        (8 * MIB, None, True, False),
+        (UNLIMITED, ContainerFacts(kind="docker"), True, False),
+    ],
+)
+def test_locked_memory_is_told_of_where_it_hurts(
+    hard: int, around: ContainerFacts | None, cards: bool, is_told: bool
+) -> None:
+    """A desktop's 8 MiB are usual, and the driver's own memory is not counted."""
+    limits = ProcessLimits(locked_bytes_hard=hard)
+    seen = host(limits=limits, container=around, **({} if cards else {"gpus": ()}))
+
+    found = all_said(seen, "locked-memory")
+
+    assert bool(found) is is_told
+
+
+@pytest.mark.parametrize(
+    ("core", "pattern", "is_told"),
+    [
+        (UNLIMITED, "core", True),
+        (8 * GIB, "/var/crash/core.%p", True),
+        (UNLIMITED, "|/usr/share/apport/apport %p", False),
+        (0, "core", False),
+        (UNLIMITED, None, False),
+    ],
+)
+def test_core_dumps_are_told_of_where_they_fill_a_disk(
+    core: int, pattern: str | None, is_told: bool
+) -> None:
+    """A crash of an engine would write its whole memory."""
+    seen = host(limits=ProcessLimits(core_bytes=core, core_pattern=pattern))
+
+    assert bool(all_said(seen, "core-dumps")) is is_told
+
+
 @pytest.mark.parametrize(
     ("now", "level"),
     [

@@ -145,7 +145,8 @@ def make_catalogue(
         tokens=tokens,
     )
     (runtimes / RUNTIME / "runtime.toml").write_text(recipe, encoding="utf-8")
-    shutil.copy(_REPOSITORY / "runtimes" / "failures.toml", runtimes / "failures.toml")
+    for name in ("failures.toml", "slow_paths.toml"):
+        shutil.copy(_REPOSITORY / "runtimes" / name, runtimes / name)
     preset = _PRESET.format(
         preset=PRESET,
         runtime=RUNTIME,

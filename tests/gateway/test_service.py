@@ -108,6 +108,9 @@ async def test_a_revoked_key_is_refused_from_now_on(setup):
         ("0.0.0.0", False),
         ("[::ffff:127.0.0.1]", False),
         ("localhost@evil.example", False),
+        ("127.0.0.1:80@evil.example", False),
+        ("127.0.0.1:evil", False),
+        ("127.0.0.1:", False),
         ("", False),
     ],
 )

@@ -297,3 +297,35 @@ async def test_an_answer_is_started_and_ended_once():
         assert [(await raw.answer()).body for _ in range(2)] == [b"one", b"one"]
 
     assert len(mistakes) == 6
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        (b"127.0.0.1", "127.0.0.1"),
+        (b"LocalHost:18020", "localhost"),
+        (b"[::1]:18020", "[::1]"),
+        (b"[::1]", "[::1]"),
+        (b"127.0.0.1:80@evil.example", None),
+        (b"127.0.0.1:port", None),
+        (b"127.0.0.1:123456", None),
+        (b"::1", None),
+        (b"[::1]evil", None),
+        (b"a/b", None),
+        (b"", ""),
+        (b"m\xfcnchen", "m\xfcnchen"),
+    ],
+)
+async def test_the_name_of_the_host_is_all_of_it_or_nothing(host: bytes, name: str | None):
+    """Who cuts at the last colon takes `127.0.0.1:80@evil.example` for this machine."""
+    seen: list[str | None] = []
+
+    async def look(exchange: Exchange) -> None:
+        seen.append(exchange.host_name)
+        exchange.respond(204)
+
+    async with serving(look) as server, client(server.port) as raw:
+        await raw.send(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
+        await raw.answer()
+
+    assert seen == [name]

@@ -1,13 +1,19 @@
 """Ports that are taken: by whom, and which one is free instead."""
 
 import asyncio
+import contextlib
+import errno
 import os
 import socket
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from studio.domain.errors import BadInput, PortTaken
+from studio.domain.errors import BadInput, HostLacks, PortTaken, StudioError
+from studio.host import http_ports
 from studio.host.http_ports import listen
+from studio.host.windows_ports import WindowsPorts
 from tests.host.http_support import client, serving
 
 
@@ -93,3 +99,148 @@ async def test_a_short_answer_is_sent_at_once():
         _, writer = await asyncio.open_connection(*listener.getsockname())
         assert await asyncio.wait_for(accepted.get(), 20)
         writer.close()
+
+
+async def windows(**known: Any) -> WindowsPorts:
+    """Return what Windows says."""
+    return WindowsPorts(**known)
+
+
+async def free_run(length: int) -> int:
+    """Return the first of several free ports in a row."""
+    for first in range(20_000, 40_000, length):
+        try:
+            for port in range(first, first + length):
+                (await listen("127.0.0.1", port)).close()
+        except StudioError:
+            continue
+        return first
+    raise AssertionError("no free ports in a row")
+
+
+async def test_a_range_that_windows_keeps_is_named_and_passed_over() -> None:
+    """A program can be started there and is never reached."""
+    first = await free_run(12)
+    kept = (first, first + 3)
+
+    with pytest.raises(PortTaken) as caught:
+        await listen("127.0.0.1", first, ask_windows=lambda: windows(excluded=(kept,)))
+
+    assert caught.value.code == "port-reserved"
+    assert f"{kept[0]} to {kept[1]}" in caught.value.message
+    assert caught.value.data["free_port"] == first + 4
+    (await listen("127.0.0.1", first)).close()
+
+
+async def test_a_program_of_windows_holds_the_port_behind_wsl() -> None:
+    """Both could listen, and clients on Windows would reach the wrong one."""
+    first = await free_run(12)
+    known = {first: "jupyter-lab.exe (Windows process 4711)", first + 1: "x"}
+
+    with pytest.raises(PortTaken) as caught:
+        await listen("127.0.0.1", first, ask_windows=lambda: windows(listeners=known))
+
+    assert caught.value.code == "port-taken"
+    assert "taken by jupyter-lab.exe (Windows process 4711)" in caught.value.message
+    assert caught.value.data["free_port"] == first + 2
+    (await listen("127.0.0.1", first)).close()
+
+
+async def test_the_port_that_is_offered_is_nobodys_usual_one() -> None:
+    """A development server that starts tomorrow expects its port."""
+    with contextlib.ExitStack() as holders:
+        for port in (7_999, 11_433):
+            try:
+                holders.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                pytest.skip(f"port {port} is in use on this machine")
+            with pytest.raises(PortTaken) as caught:
+                await listen("127.0.0.1", port)
+
+            assert caught.value.data["free_port"] not in (None, 8_000, 8_001, 11_434)
+
+
+async def test_above_the_highest_port_there_are_others() -> None:
+    """65535 is a port like any other."""
+    with await listen("127.0.0.1", 65_535), pytest.raises(PortTaken) as caught:
+        await listen("127.0.0.1", 65_535)
+
+    assert isinstance(caught.value.data["free_port"], int)
+
+
+async def test_a_port_that_somebody_has_on_ipv6_is_not_offered() -> None:
+    """`localhost` is ::1 first for many clients."""
+    first = await free_run(4)
+    with (
+        await listen("127.0.0.1", first),
+        socket.create_server(("::1", first + 1), family=socket.AF_INET6),
+        pytest.raises(PortTaken) as caught,
+    ):
+        await listen("127.0.0.1", first)
+
+    assert caught.value.data["free_port"] == first + 2
+
+
+async def test_ipv6_addresses_are_listened_on_and_named() -> None:
+    """For machines that have nothing else."""
+    with await listen("::1", 0) as holder:
+        port = holder.getsockname()[1]
+        with pytest.raises(PortTaken, match=f"Port {port} on ::1 is taken by"):
+            await listen("::1", port)
+
+
+@pytest.mark.parametrize(
+    ("port", "first", "said", "hint"),
+    [
+        (80, "1024", "ports below 1024 belong to the system", "from 1024 on"),
+        (443, "500", "ports below 500 belong", "ip_unprivileged_port_start=443"),
+        (600, "500", "a security rule", "SELinux"),
+        (600, "nonsense", "ports below 1024", "from 1024 on"),
+    ],
+)
+async def test_a_privileged_port_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int, first: str, said: str, hint: str
+) -> None:
+    """The tests may run as root, to whom nothing is forbidden."""
+    start = tmp_path / "start"
+    start.write_text(first)
+    monkeypatch.setattr(http_ports, "_PRIVILEGED", start)
+
+    def refuse(_address: str, _port: int) -> socket.socket:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(http_ports, "_bound", refuse)
+
+    with pytest.raises(HostLacks) as caught:
+        await listen("127.0.0.1", port)
+
+    assert caught.value.code == "port-forbidden"
+    assert said in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+async def test_a_forbidden_port_in_a_range_of_windows_is_called_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Windows says `access denied` for its own ranges, which sends people after rights."""
+
+    def refuse(_address: str, _port: int) -> socket.socket:
+        raise PermissionError(errno.EACCES, "An attempt was made to access a socket")
+
+    monkeypatch.setattr(http_ports, "_bound", refuse)
+
+    with pytest.raises(PortTaken, match="a range that Windows keeps for itself: 1 to 65535"):
+        await listen("127.0.0.1", 50_000, ask_windows=lambda: windows(excluded=((1, 65_535),)))
+
+
+async def test_a_port_that_nobody_here_holds_is_somebody_elses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Containers that share the network do not share the list of processes."""
+    monkeypatch.setattr(http_ports.port_owners, "find", lambda _port: None)
+
+    with await listen("127.0.0.1", 0) as holder, pytest.raises(PortTaken) as caught:
+        await listen("127.0.0.1", holder.getsockname()[1])
+
+    assert "not seen from here" in caught.value.message
+    assert caught.value.data["owner"] is None

@@ -2,12 +2,10 @@
 
 import datetime
 import os
-import resource
 from pathlib import Path
 
 import pytest
 
-from studio.domain.hardware import UNLIMITED
 from studio.host import machine
 
 
@@ -37,17 +35,6 @@ def test_an_arm_processor_lists_them_under_another_name(tmp_path: Path) -> None:
 def test_abilities_that_are_not_listed_are_unknown(tmp_path: Path) -> None:
     """Unknown is not `has none`."""
     assert machine.cpu_flags(tmp_path) is None
-
-
-def test_the_limits_are_those_of_this_process() -> None:
-    """And no limit is no number."""
-    found = machine.limits()
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert found is not None
-    assert found.open_files == (UNLIMITED if soft == resource.RLIM_INFINITY else soft)
-    assert found.open_files_hard == (UNLIMITED if hard == resource.RLIM_INFINITY else hard)
-    assert found.locked_bytes is not None
 
 
 def test_the_clock_is_not_before_the_programs_own_files() -> None:

@@ -8,6 +8,7 @@ from studio.domain.events import StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
 from studio.ui.state import Action, Known, Link, elapsed_s, is_busy, is_under_way
+from studio.ui.viewmodels.badges import BadgesView, badges_view
 from studio.ui.viewmodels.problem import needs_consent
 from studio.ui.viewmodels.words import PHASE_WORDS, PRODUCT, ButtonView, Role, Shape, Text
 
@@ -56,6 +57,7 @@ class FrameView(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     expert: str
     state: StateView
+    badges: BadgesView
     address: Text
     can_copy_address: bool
     start: ButtonView
@@ -97,6 +99,7 @@ def frame_view(
         title=title,
         expert=expert,
         state=state,
+        badges=badges_view(known.engine.badges if known.link is Link.LIVE else ()),
         address=_address(known),
         can_copy_address=_has_address(known),
         start=msgspec.structs.replace(start, visible=start.visible and not home),

@@ -84,7 +84,7 @@ def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[Reme
     if question:
         return (RemedyView(remedy=Remedy.CONSENT, text=_yes(info), primary=True),)
     retry = RemedyView(remedy=Remedy.RETRY, text="Try again")
-    port = free_port(info) if info.code == "port-taken" else None
+    port = free_port(info) if info.code in ("port-taken", "port-reserved") else None
     if port is not None:
         take = RemedyView(remedy=Remedy.TAKE_PORT, text=f"Use port {port}", primary=True)
         return (take, retry, copy)

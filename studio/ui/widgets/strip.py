@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import BannerView, FrameView
 from studio.ui.viewmodels.words import ADDRESS
+from studio.ui.widgets.badges import BadgeSigns
 from studio.ui.widgets.buttons import Button, CopyButton
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
@@ -33,6 +34,7 @@ class Strip(QFrame):
         self._sign = Sign(look)
         self._state = Elided()
         self._state.setObjectName("state")
+        self._badges = BadgeSigns(look)
         self._address = Elided("mono")
         self._address.setObjectName("address")
         self._address.setAccessibleName(ADDRESS)
@@ -55,6 +57,7 @@ class Strip(QFrame):
         self._sign.show_sign(view.state.shape, view.state.role)
         self._state.show_text(view.state.text, view.state.tooltip)
         self._state.setAccessibleName(f"State: {view.state.text}")
+        self._badges.show_badges(view.badges)
         self._address.show_text(view.address.text, view.address.tooltip)
         self._address.setMinimumWidth(min(_ADDRESS_WIDTH, self._address.sizeHint().width()))
         self.copy_address.offer(view.address.text if view.can_copy_address else "")
@@ -83,6 +86,7 @@ class Strip(QFrame):
         state.setSpacing(step * 2)
         state.addWidget(self._sign)
         state.addWidget(self._state, 1)
+        state.addWidget(self._badges)
         address = QHBoxLayout()
         address.setContentsMargins(self._sign.sizeHint().width() + step * 2, 0, 0, 0)
         address.addWidget(self._address)
