@@ -15,12 +15,15 @@ from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.doctor import Doctor
 from studio.app.line_speed import LineSpeed
+from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
+from studio.app.report import Reports
+from studio.app.report_launch import recorded
 from studio.app.runtimes import Runtimes
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
@@ -58,7 +61,6 @@ from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
 from studio.host.http_ports import listen
 from studio.serving.command import Launch
-from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
@@ -128,6 +130,8 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
+        self.reports = Reports(parts.paths, lambda: self)
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -137,7 +141,7 @@ class Studio:
             stages=self._stages,
             host=self.host,
             open_gateway=self.open_gateway,
-            ensure_ready=parts.supervisor.ensure_ready,
+            ensure_ready=recorded(parts.supervisor.ensure_ready, parts.paths.logs, parts.log.note),
             first_key=self._first_key,
         )
 
@@ -373,16 +377,6 @@ class Studio:
     async def ps(self) -> list[ProcessInfo]:
         """Return the service's processes."""
         return await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
-
-    def logs(self, *, lines: int, after: int | None) -> list[LogLine]:
-        """Return log lines: the newest `lines`, or at most so many after `after`.
-
-        Before the first engine of this service, the newest are those of the last one.
-        """
-        log = self._parts.log
-        if log.seq == 0 and after is None:
-            return read_tail(self._paths.logs / "engine.log", lines)
-        return log.tail(lines) if after is None else log.after(after, lines)
 
     def history(self, seconds: int) -> list[Tick]:
         """Return the ticks of the last `seconds`."""
