@@ -68,12 +68,13 @@ class Reports:
         path = Path(request.path)
         if not path.is_absolute() or "\0" in request.path:
             raise BadInput("report-path", f"`{request.path}` is not a whole path.")
-        _require_place(path, replace=request.replace)  # before the work
+        # before the work, which nobody needs who cannot have the file
+        await asyncio.to_thread(_require_place, path, replace=request.replace)
         preview = await self.preview()
-        if path.is_dir():
-            path /= preview.file_name
         data = packed(preview)
-        await asyncio.to_thread(_write, path, data, replace=request.replace)
+        path = await asyncio.to_thread(
+            _write, path, preview.file_name, data, replace=request.replace
+        )
         return ReportWritten(
             path=str(path),
             size_bytes=len(data),
@@ -107,14 +108,17 @@ def _require_place(path: Path, *, replace: bool) -> None:
         )
 
 
-def _write(path: Path, data: bytes, *, replace: bool) -> None:
-    """Write beside and rename; without `replace` never over a file that came meanwhile."""
+def _write(path: Path, name: str, data: bytes, *, replace: bool) -> Path:
+    """Write beside and rename; return where it lies."""
+    if path.is_dir():
+        path /= name
     _require_place(path, replace=replace)
     try:
         files.write_atomic(path, data, mode=0o600)
     except HostLacks as error:
         hint = "Choose another folder: `weir report FILE`."
         raise HostLacks(error.code, error.message, hint=hint) from error
+    return path
 
 
 def _unwritable(path: Path, error: OSError) -> HostLacks:

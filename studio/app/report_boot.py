@@ -91,12 +91,14 @@ def clock(at: float) -> str:
 
 def comparison(plan: Plan | None, facts: Mapping[str, int | float | str]) -> str:
     """Return what was forecast beside what the engine printed."""
+    context = plan.max_model_len if plan is not None else None
     rows = [
         ("KV pool, tokens", _whole(plan and plan.pool_tokens), _whole(facts.get("pool_tokens"))),
-        ("context, tokens", _whole(plan and plan.max_model_len), _whole(facts.get("max_model_len"))),
+        ("context, tokens", _whole(context), _whole(facts.get("max_model_len"))),
         ("KV cache", _size(plan and plan.kv_bytes), _printed(facts, "kv")),
         ("weights", _size(_item(plan, "weights")), _printed(facts, "weights")),
-        ("activation peak", _size(_item(plan, "activation-peak")), _printed(facts, "activation_peak")),
+        ("activation peak", _size(_item(plan, "activation-peak")),
+         _printed(facts, "activation_peak")),
         ("graphs", _size(_item(plan, "graphs")), _printed(facts, "graphs", "graph_pool")),
         ("beside torch", _size(_item(plan, "non-torch")), _printed(facts, "non_torch")),
         ("requests at a time", _ratio(plan and plan.resident_requests),

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import functools
 import importlib.metadata
 import platform
 import sqlite3
@@ -16,6 +17,7 @@ from studio import __version__
 from studio.app import report_launch
 from studio.app.report_boot import SeenBoot, comparison, last_boot, timeline
 from studio.app.report_launch import LaunchRecord
+from studio.app.settings import Settings
 from studio.domain.control import Status
 from studio.domain.doctor import DoctorReport
 from studio.domain.errors import ErrorInfo, StudioError
@@ -119,7 +121,7 @@ def _lines(found: Collected, paths: Paths, source: str, count: int) -> list[LogL
 async def _ask_all(found: Collected, studio: "Studio") -> list[Tick]:
     status = _tried(found, "status", studio.status)
     found.status = status if found.has_service else None
-    preset, runtime, overrides = _what(found)
+    preset, runtime, overrides = _what(found, studio.chosen())
     async with asyncio.TaskGroup() as tasks:
         doctor = tasks.create_task(_asked(found, "this machine", studio.doctor.report()))
         network = tasks.create_task(_asked(found, "network", studio.network.report()))
@@ -140,14 +142,14 @@ async def _ask_all(found: Collected, studio: "Studio") -> list[Tick]:
     return (_tried(found, "metrics", lambda: studio.history(_HISTORY_S)) or []) if status else []
 
 
-def _what(found: Collected) -> tuple[str | None, str | None, dict[str, str]]:
+def _what(found: Collected, chosen: Settings) -> tuple[str | None, str | None, dict[str, str]]:
     """Return which preset and runtime the report is about, and what was set."""
     engine = found.status.engine if found.status is not None else None
     if engine is not None and engine.preset is not None:
         return engine.preset, engine.runtime, dict(engine.overrides)
     if found.launch is not None:
         return found.launch.preset, found.launch.runtime, dict(found.launch.overrides)
-    return None, None, {}
+    return chosen.preset, None, dict(chosen.overrides)
 
 
 async def _asked(found: Collected, what: str, answer: Awaitable[T]) -> T | None:
@@ -208,7 +210,7 @@ def _files(found: Collected, paths: Paths) -> list[tuple[str, str]]:
     ]
     evidence = _tried(found, "evidence", lambda: _evidence(home / "evidence"))
     for folder in evidence or []:
-        inside = _tried(found, folder.name, lambda folder=folder: _below(folder, "*"))
+        inside = _tried(found, folder.name, functools.partial(_below, folder, "*"))
         texts += [(f"evidence/{folder.name}/{one.name}", _file_text(one)) for one in inside or []]
     return texts
 
@@ -250,10 +252,7 @@ def _log_text(lines: list[LogLine]) -> str:
     room = _MOST_BYTES
     for line in reversed(lines):
         ours = f"studio {line.level}: " if line.source == "studio" else ""
-        level = (
-            f"{line.level.upper()} " if line.source == "service" and line.level != "none" else ""
-        )
-        text = f"{stamp(line.at)}{ours}{level}{line.text}"
+        text = f"{stamp(line.at)}{ours}{line.text}"
         room -= len(text) + 1
         if room < 0:
             break

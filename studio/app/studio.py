@@ -25,6 +25,7 @@ from studio.app.rehearsal import Rehearsal
 from studio.app.report import Reports
 from studio.app.report_launch import recorded
 from studio.app.runtimes import Runtimes
+from studio.app.settings import Settings
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, boot_key, describe
 from studio.app.updates import Updates
@@ -361,6 +362,10 @@ class Studio:
             stages=self._stages.now,
             keys=self._parts.keys.active,
         )
+
+    def chosen(self) -> Settings:
+        """Return what the person chose."""
+        return self._parts.settings.now
 
     def gateway(self) -> GatewayInfo:
         """Return where clients connect."""

@@ -14,6 +14,7 @@ from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
+from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
@@ -177,6 +178,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": status,
     "ps": ps,
     "logs": logs,
+    "report": report,
     "network": network,
     "keys create": create_key,
     "keys list": list_keys,

@@ -5,11 +5,13 @@ from typing import NoReturn
 
 from studio.cli import (
     host_words,
+    log_arguments,
     network_words,
     plan_arguments,
     plan_words,
     preset_arguments,
     preset_words,
+    report_arguments,
     series_words,
     words,
 )
@@ -22,8 +24,6 @@ from studio.cli.values import port as _port
 from studio.cli.values import setting as _setting
 
 THEMES = ("dark", "light", "system")
-DEFAULT_LINES = 200
-LEVELS = ("debug", "info", "warning", "error")
 REPLAYABLE = (
     "doctor", "presets", "presets list", "presets show", "runtime list", "runtime show", "plan",
     "argv",
@@ -82,7 +82,8 @@ def build() -> _Parser:
     _add_up(made["up"])
     _add_switch(made["switch"])
     _add_plan(made["plan"])
-    _add_logs(made["logs"])
+    log_arguments.add(made["logs"].options)
+    report_arguments.add(made["report"].arguments, made["report"].options)
     _add_window(made["ui"])
     _add_network(made["network"])
     for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
@@ -158,16 +159,6 @@ def _add_plan(parser: _Parser) -> None:
     _add_settings(parser, plan_words.HELP_SET)
     plan_arguments.add_plan(parser.options)
     _add_json(parser)
-
-
-def _add_logs(parser: _Parser) -> None:
-    options = parser.options
-    options.add_argument("-f", "--follow", action="store_true", help=words.HELP_FOLLOW)
-    options.add_argument(
-        "-n", "--lines", metavar="N", type=_count, default=DEFAULT_LINES, help=words.HELP_LINES
-    )
-    options.add_argument("--grep", metavar="TEXT", help=words.HELP_GREP)
-    options.add_argument("--level", metavar="LEVEL", choices=LEVELS, help=words.HELP_LEVEL)
 
 
 def _add_network(parser: _Parser) -> None:

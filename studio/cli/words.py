@@ -4,7 +4,7 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import network_words
+from studio.cli import network_words, report_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import BootPhase, EngineState
@@ -28,7 +28,8 @@ COMMANDS: dict[str, str] = {
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
-    "logs": "Show the log of the engine and the service.",
+    "logs": "Show the log of the engine, or of the service.",
+    "report": report_words.ABOUT,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
@@ -81,10 +82,6 @@ HELP_GPUS = "Use these cards only, for example 0,1."
 HELP_PORT = "Listen on this port and keep it for later starts."
 HELP_YES = "Agree to large downloads, and to the next free port when the port is taken."
 HELP_DETACH = "Return when the first token was generated; everything keeps running."
-HELP_FOLLOW = "Keep showing new lines until Ctrl+C."
-HELP_LINES = "How many of the newest lines to show (default: 200)."
-HELP_GREP = "Show only lines that contain this text; upper and lower case are the same."
-HELP_LEVEL = "Show only lines of this level or a more serious one."
 HELP_KEY_NAME = "What to call the key, for example the name of the client."
 HELP_KEY_REFERENCE = "The key's name or id, as `weir keys list` shows them."
 HELP_MAX_CONCURRENT = "How many requests the key may run at the same time."
@@ -432,7 +429,6 @@ def restarts_piece(count: int) -> str:
 ENGINE_STOPPED = "The engine is stopped. `weir down` ends the service too."
 NOTHING_RUNS = "Nothing is running."
 DOWN_DONE = "Engine and service have ended."
-NO_LINES = "The log has no such lines."
 NO_KEYS = "There is no key. Make one with `weir keys create NAME`."
 NO_PRESETS = "There is no preset."
 PROCESS_HEADINGS = ("PID", "PARENT", "ROLE", "MEMORY", "CPU", "RUNNING", "COMMAND")
@@ -473,11 +469,6 @@ def key_revoked_before(reference: str) -> tuple[str, str]:
 def to_download(amount: str) -> str:
     """Say what is still to fetch."""
     return f"{amount} to download"
-
-
-def lines_left_out(count: int) -> str:
-    """Say that the log ran faster than it could be shown."""
-    return f"({count:,} lines left out)"
 
 
 def of_total(done: str, total: str) -> str:

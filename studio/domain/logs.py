@@ -7,6 +7,7 @@ import msgspec
 
 from studio.domain.errors import BadInput
 from studio.domain.metrics import LogLine
+from studio.domain.tracebacks import LogEntry
 
 LEVELS = ("debug", "info", "warning", "error")
 SOURCES = ("engine", "service")
@@ -95,34 +96,36 @@ def pattern(text: str) -> "re.Pattern[str]":
 
 
 class Filter:
-    """Which lines a person asked for.
+    """Which entries a person asked for.
 
-    A line without a level (the rest of a traceback) belongs to the last line of its process that
-    has one.
+    A line without a level belongs to the last one of its process that has one.
     """
 
     def __init__(self, *, grep: str | None = None, level: str | None = None) -> None:
         """Raises: BadInput (`pattern-invalid`)."""
         self._grep = pattern(grep) if grep else None
         self._least = LEVELS.index(level) if level else None
-        self._last_level: dict[str, str] = {}
+        self._last_level: dict[tuple[str, str | None], str] = {}
 
     @property
     def is_open(self) -> bool:
-        """Whether every line passes."""
+        """Whether everything passes."""
         return self._grep is None and self._least is None
 
-    def passes(self, line: LogLine) -> bool:
-        """Return whether `line` is to be shown; takes the lines in their order."""
-        return self._is_grave(line) and self.matches(line.text)
+    def passes(self, entry: LogEntry) -> bool:
+        """Return whether an entry is to be shown; takes the entries in their order."""
+        return self._is_grave(entry) and self._matches(entry)
 
-    def matches(self, text: str) -> bool:
-        """Return whether a text holds what was searched for, whatever its level."""
-        return self._grep is None or self._grep.search(text) is not None
+    def _matches(self, entry: LogEntry) -> bool:
+        search = self._grep.search if self._grep is not None else None
+        if search is None or search(entry.text) is not None:
+            return True
+        return any(search(text) is not None for text in entry.whole)
 
-    def _is_grave(self, line: LogLine) -> bool:
+    def _is_grave(self, entry: LogEntry) -> bool:
         if self._least is None:
             return True
-        if line.level in LEVELS:
-            self._last_level[line.source] = line.level
-        return LEVELS.index(self._last_level.get(line.source, "info")) >= self._least
+        writer = entry.source, entry.process
+        if entry.level in LEVELS:
+            self._last_level[writer] = entry.level
+        return LEVELS.index(self._last_level.get(writer, "info")) >= self._least

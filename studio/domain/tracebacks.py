@@ -26,6 +26,8 @@ _RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|:?)")
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+), in (\S+)')
 _MORE = ("frame #", "Exception raised from ", "For further information", "    ", "  ", "\t")
 _GUTTER = " |+-"
+_VALIDATED = ("Config", "Args", "Params", "Request")
+"""How pydantic's first line ends; the next one says what is wrong."""
 _MOST_LINES = 5_000
 
 
@@ -63,6 +65,26 @@ def process_of(text: str) -> str | None:
     return match[1] if match is not None else None
 
 
+def begins_afresh(lines: Sequence[LogLine]) -> int:
+    """Return the first place at which `lines` may be cut without cutting an entry in two.
+
+    That is where a line has a level and is not of one message with the line before it; the number
+    of lines when there is no such place.
+    """
+    last = _header_of(lines[0].text) if lines else ""
+    for at, line in enumerate(lines):
+        header = _header_of(line.text)
+        if at > 0 and line.level != "none" and header != last:
+            return at
+        last = header
+    return len(lines)
+
+
+def _header_of(text: str) -> str:
+    match = _HEADER.match(text)
+    return match.group() if match is not None else ""
+
+
 class Folder:
     """Takes lines in their order and gives out entries; a traceback comes when it has ended."""
 
@@ -89,8 +111,7 @@ class Folder:
 
     def _one(self, line: LogLine) -> list[LogEntry]:
         key = f"{line.source} {process_of(line.text) or ''}"
-        match = _HEADER.match(line.text)
-        header = match.group() if match is not None else ""
+        header = _header_of(line.text)
         text = line.text[len(header) :]
         done: list[LogEntry] = []
         held = self._open.get(key)
@@ -197,6 +218,8 @@ def _blocks(texts: Sequence[str]) -> list[_Block]:
             blocks[-1].where = f"{name}:{frame[2]} in {frame[3]}"
         elif not blocks[-1].raised and _is_exception(text, bare):
             blocks[-1].raised = bare
+        elif blocks[-1].raised.endswith(_VALIDATED) and bare.startswith("Value error, "):
+            blocks[-1].raised += f": {bare}"
     known = [block for block in blocks if block.raised]
     return known or [_Block(raised=texts[-1].strip() or _BEGIN)]
 
