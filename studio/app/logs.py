@@ -6,7 +6,7 @@ from pathlib import Path
 
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput
-from studio.domain.logs import SOURCES, LogLimits, LogPage, require_limits
+from studio.domain.logs import MOST_LINES, SOURCES, LogLimits, LogPage, require_limits
 from studio.domain.metrics import LogLine
 from studio.serving import log_pages
 from studio.serving.logs import LogKeeper
@@ -53,7 +53,7 @@ class Logs:
                 f"There is no log `{source}`.",
                 hint=f"There are: {', '.join(SOURCES)}.",
             )
-        lines = log_pages.checked(lines)
+        lines = max(1, min(lines, MOST_LINES))
         if after is not None:
             return await asyncio.to_thread(
                 log_pages.following, self._folder, source, lines=lines, after=after

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _LINES = 200
 _POLL_S = 0.1
-_IDLE_POLLS = 5
-"""After so many polls without a line, a traceback that has begun is shown as far as it came."""
+_PATIENCE = 5
+"""After so many polls without a line of its own, a traceback is shown as far as it came."""
 
 
 class _Asked:
@@ -114,30 +114,31 @@ async def _newest(client: "ControlClient", asked: _Asked) -> tuple[list[LogEntry
         before = page.before
         lines = [*page.lines, *held]
         cut = begins_afresh(lines) if before is not None and len(held) < MOST_LINES else 0
-        held, lines = lines[:cut], lines[cut:]
+        held, lines = lines[:cut], _numbered(lines[cut:])
         found = [*_entries(lines, asked), *found]
         if before is None or (most is not None and len(found) >= most):
             return found[-most:] if most is not None else found, after
 
 
+def _numbered(lines: Sequence[LogLine]) -> list[LogLine]:
+    """Number the lines of several pages in one row."""
+    return [msgspec.structs.replace(line, seq=seq) for seq, line in enumerate(lines, 1)]
+
+
 def _entries(lines: Sequence[LogLine], asked: _Asked) -> list[LogEntry]:
     folder, wanted = Folder(), asked.filter()
-    entries = [*folder.take(lines), *folder.rest()]
+    entries = sorted([*folder.take(lines), *folder.rest()], key=lambda entry: entry.seq)
     return [entry for entry in entries if wanted.passes(entry)]
 
 
 async def _follow(client: "ControlClient", asked: _Asked, console: Console, after: str) -> None:
-    folder, wanted = Folder(), asked.filter()
-    idle = 0
+    folder, wanted = Folder(patience=_PATIENCE), asked.filter()
     while True:
         page = await client.log_page(source=asked.source, lines=MOST_LINES, after=after)
         after = page.after
         if page.is_gap:
             console.note(log_words.GAP)
         entries = folder.take(page.lines)
-        idle = 0 if page.lines else idle + 1
-        if folder.holds and idle >= _IDLE_POLLS:
-            entries += folder.rest()
         _show([entry for entry in entries if wanted.passes(entry)], asked, console)
         if not page.lines:
             await asyncio.sleep(_POLL_S)

@@ -13,7 +13,7 @@ LEVELS = ("debug", "info", "warning", "error")
 SOURCES = ("engine", "service")
 MOST_LINES = 20_000
 """Lines of one page."""
-_SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|sec|m|min|h|d|w)")
+_SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|sec|m|min|h|d|w)", re.ASCII)
 _SECONDS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _HINT_TIME = "Ways to write it: `10m`, `2h`, `3d`, `14:30`, `yesterday`, `2026-11-29 14:30`."
 

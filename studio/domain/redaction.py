@@ -42,6 +42,7 @@ _PARAMETER = re.compile(
     r"=(-?\d+(?:\.\d+)?|None|True|False)\b"
 )
 """Sampling parameters that hold no words of a person's; `stop` and schemas do."""
+_SAMPLED = re.compile(r"(?:\w+=[\w.-]+(?:, |$))+")
 
 
 def _named(match: "re.Match[str]") -> str:
@@ -76,6 +77,8 @@ def holds_login(text: str) -> bool:
 def _request(match: "re.Match[str]") -> str:
     """Keep whose request it is and how it is sampled; drop what was said."""
     kind, rest = match[2], match[3]
+    if rest.startswith(MASK) or (kind == "params" and _SAMPLED.fullmatch(rest)):
+        return match[0]  # it was redacted before
     if kind == "output":
         ended = re.search(r", finish_reason: (\w+)\W*$", rest)
         reason = f", finish_reason: {ended[1]}" if ended else ""

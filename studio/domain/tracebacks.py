@@ -34,6 +34,8 @@ _MOST_LINES = 5_000
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A line, or a whole traceback, as it is shown."""
 
+    seq: int
+    """Of its first line."""
     at: float
     source: str
     level: str
@@ -53,6 +55,8 @@ class _Open:
     lines: list[LogLine]
     texts: list[str]
     is_raised: bool = False
+    age: int = 0
+    """Turns since its last line came."""
 
     @property
     def is_chained(self) -> bool:
@@ -74,7 +78,7 @@ def begins_afresh(lines: Sequence[LogLine]) -> int:
     last = _header_of(lines[0].text) if lines else ""
     for at, line in enumerate(lines):
         header = _header_of(line.text)
-        if at > 0 and line.level != "none" and header != last:
+        if at > 0 and line.level != "none" and (header == "" or header != last):
             return at
         last = header
     return len(lines)
@@ -86,21 +90,26 @@ def _header_of(text: str) -> str:
 
 
 class Folder:
-    """Takes lines in their order and gives out entries; a traceback comes when it has ended."""
+    """Takes lines in their order and gives out entries; a traceback comes when it has ended.
 
-    def __init__(self) -> None:
+    With `patience`, one that has not grown for so many turns counts as ended.
+    """
+
+    def __init__(self, *, patience: int | None = None) -> None:
+        self._patience = patience
         self._open: dict[str, _Open] = {}
 
-    @property
-    def holds(self) -> bool:
-        """Tell whether a traceback has begun and not ended."""
-        return bool(self._open)
-
     def take(self, lines: Iterable[LogLine]) -> list[LogEntry]:
-        """Return what is complete after `lines`."""
+        """Return what is complete after `lines`; each call is one turn."""
         done: list[LogEntry] = []
+        for held in self._open.values():
+            held.age += 1
         for line in lines:
             done += self._one(line)
+        if self._patience is not None:
+            for key, held in list(self._open.items()):
+                if held.age >= self._patience:
+                    done.append(_folded(self._open.pop(key)))
         return done
 
     def rest(self) -> list[LogEntry]:
@@ -120,6 +129,7 @@ class Folder:
                 held.lines.append(line)
                 held.texts.append(text)
                 held.is_raised = _is_raised(held, text)
+                held.age = 0
                 if len(held.lines) < _MOST_LINES:
                     return []
                 return [_folded(self._open.pop(key))]
@@ -154,6 +164,7 @@ def _is_raised(held: _Open, text: str) -> bool:
 
 def _plain(line: LogLine) -> LogEntry:
     return LogEntry(
+        seq=line.seq,
         at=line.at,
         source=line.source,
         level=line.level,
@@ -168,6 +179,7 @@ def _folded(held: _Open) -> LogEntry:
         return _plain(first)
     level = first.level if first.level != "none" else "error"
     return LogEntry(
+        seq=first.seq,
         at=first.at,
         source=first.source,
         level=level,

@@ -1,24 +1,28 @@
 """Pages of a log that lies on the disk, across its rotated files; needs no service.
 
-A place in a log is `INODE-OFFSET`, so that it survives rotation. Reading never disturbs who writes.
+A place in a log is `INODE-MARK-OFFSET`, so that it survives rotation; the mark is of the file's
+first line, because a new file may get the inode of one that went. Reading disturbs no writer.
 """
 
 import contextlib
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from studio.domain.errors import BadInput
-from studio.domain.logs import MOST_LINES, LogPage
+from studio.domain.logs import LogPage
 from studio.domain.metrics import LogLine
 from studio.serving.log_file import Reader, file_of, written
 
 _BLOCK = 1 << 18
 _MOST_BYTES = 8 << 20
 """Bytes of one page: lines may be long."""
-_PLACE = re.compile(r"(\d{1,20})-(\d{1,20})")
+_PLACE = re.compile(r"(\d{1,20}-\d{1,10})-(\d{1,20})")
+_FIRST_LINE_BYTES = 1024
+_NOWHERE = "0-0-0"
 
 
 def newest(
@@ -37,9 +41,9 @@ def newest(
     with _opened(folder, source) as files:
         start, end = 0, files[0].size if files else 0
         if place is not None:
-            start = next((at for at, one in enumerate(files) if one.inode == place[0]), len(files))
+            start = _index(files, place)
             end = place[1]
-        after = f"{files[0].inode}-{files[0].size}" if files else "0-0"
+        after = f"{files[0].name}-{files[0].size}" if files else _NOWHERE
         found: list[LogLine] = []
         taken = 0
         for number in range(start, len(files)):
@@ -52,7 +56,7 @@ def newest(
             is_full = begin > 0 or len(found) >= lines
             if is_older or is_full:
                 more = not is_older and (begin > 0 or number + 1 < len(files))
-                return _page(found, since, f"{one.inode}-{begin}" if more else None, after)
+                return _page(found, since, f"{one.name}-{begin}" if more else None, after)
         return _page(found, since, None, after)
 
 
@@ -61,28 +65,22 @@ def following(folder: Path, source: str, *, lines: int, after: str) -> LogPage:
 
     Raises: BadInput (`log-place-invalid`).
     """
-    inode, offset = _place(after)
+    place = _place(after)
     with _opened(folder, source) as files:
-        at = next((at for at, one in enumerate(files) if one.inode == inode), None)
-        is_gap = at is None and inode != 0
-        if at is None or offset > files[at].size:
-            is_gap = is_gap or at is not None
+        at, offset = _index(files, place), place[1]
+        is_gap = after != _NOWHERE and (at == len(files) or offset > files[at].size)
+        if is_gap or at == len(files):
             at, offset = len(files) - 1, 0
         found: list[LogLine] = []
-        place = after
+        reached = after
         for number in range(at, -1, -1):
             one = files[number]
             texts, end = one.forwards(offset if number == at else 0, lines - len(found))
             found += Reader(source, one.changed_at).read(texts)
-            place = f"{one.inode}-{end}"
+            reached = f"{one.name}-{end}"
             if len(found) >= lines or end < one.size:
                 break
-        return LogPage(lines=_numbered(found), after=place, is_gap=is_gap)
-
-
-def checked(lines: int) -> int:
-    """Return how many lines a page holds when so many were asked for."""
-    return max(1, min(lines, MOST_LINES))
+        return LogPage(lines=_numbered(found), after=reached, is_gap=is_gap)
 
 
 class _File:
@@ -94,6 +92,8 @@ class _File:
         self.inode = facts.st_ino
         self.size = facts.st_size
         self.changed_at = facts.st_mtime
+        first, newline, _ = file.read(_FIRST_LINE_BYTES).partition(b"\n")
+        self.name = f"{self.inode}-{zlib.crc32(first) if newline else 0}"
 
     def backwards(self, end: int, count: int, most_bytes: int) -> tuple[list[str], int]:
         """Return at most `count` whole lines that end at `end`, and where the first begins."""
@@ -143,11 +143,21 @@ def _opened(folder: Path, source: str) -> Iterator[list[_File]]:
         yield list(files.values())
 
 
-def _place(text: str) -> tuple[int, int]:
+def _index(files: Sequence[_File], place: tuple[str, int]) -> int:
+    """Return which file holds a place; the number of files when none does."""
+    name, offset = place
+    for at, one in enumerate(files):
+        was_empty = offset == 0 and name == f"{one.inode}-0"
+        if one.name == name or was_empty:
+            return at
+    return len(files)
+
+
+def _place(text: str) -> tuple[str, int]:
     match = _PLACE.fullmatch(text)
     if match is None:
         raise BadInput("log-place-invalid", f"`{text}` is no place in a log.")
-    return int(match[1]), int(match[2])
+    return match[1], int(match[2])
 
 
 def _page(found: list[LogLine], since: float | None, before: str | None, after: str) -> LogPage:
