@@ -20,6 +20,7 @@ _HEADER = re.compile(
 )
 _LEVELLED = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?:: {1,5}| \d\d-\d\d )")
 _BEGIN = "Traceback (most recent call last):"
+_GROUP = "Exception Group Traceback"
 _CAUSED = "The above exception was the direct cause of the following exception:"
 _WHILE = "During handling of the above exception, another exception occurred:"
 _RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|:?)")
@@ -101,16 +102,38 @@ class Folder:
 
     def take(self, lines: Iterable[LogLine]) -> list[LogEntry]:
         """Return what is complete after `lines`; each call is one turn."""
-        done: list[LogEntry] = []
         for held in self._open.values():
             held.age += 1
+        done: list[LogEntry] = []
         for line in lines:
             done += self._one(line)
-        if self._patience is not None:
-            for key, held in list(self._open.items()):
-                if held.age >= self._patience:
-                    done.append(_folded(self._open.pop(key)))
-        return done
+        return done + self._given_up()
+
+    def lines(self, lines: Iterable[LogLine]) -> list[LogLine]:
+        """Return the same as lines, for who shows a flood: those of no traceback stay as they are.
+
+        A folded traceback has the number of its first line. Each call is one turn.
+        """
+        for held in self._open.values():
+            held.age += 1
+        done: list[LogLine] = []
+        for line in lines:
+            if self._open or _BEGIN in line.text or _GROUP in line.text:
+                done += [_as_line(entry) for entry in self._one(line)]
+            else:
+                done.append(line)
+        return done + [_as_line(entry) for entry in self._given_up()]
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether no traceback is held back."""
+        return not self._open
+
+    def _given_up(self) -> list[LogEntry]:
+        if self._patience is None or not self._open:
+            return []
+        old = [key for key, held in self._open.items() if held.age >= self._patience]
+        return [_folded(self._open.pop(key)) for key in old]
 
     def rest(self) -> list[LogEntry]:
         """Return the tracebacks that have begun, as far as they came."""
@@ -134,7 +157,7 @@ class Folder:
                     return []
                 return [_folded(self._open.pop(key))]
             done.append(_folded(self._open.pop(key)))
-        if text.strip(_GUTTER).startswith((_BEGIN, "Exception Group Traceback")):
+        if text.strip(_GUTTER).startswith((_BEGIN, _GROUP)):
             self._open[key] = _Open(header, [line], [text])
         else:
             done.append(_plain(line))
@@ -170,6 +193,12 @@ def _plain(line: LogLine) -> LogEntry:
         level=line.level,
         text=line.text,
         process=process_of(line.text),
+    )
+
+
+def _as_line(entry: LogEntry) -> LogLine:
+    return LogLine(
+        seq=entry.seq, at=entry.at, source=entry.source, level=entry.level, text=entry.text
     )
 
 

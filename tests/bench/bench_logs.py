@@ -83,9 +83,8 @@ async def _measure(rate: int, seconds: float, folder: Path) -> None:
     page = log_pages.newest(folder, "engine", lines=5000)
     in_ring = all(w in line.text for w, line in zip(wanted, keeper.tail(5000), strict=True))
     in_file = all(w in line.text for w, line in zip(wanted, page.lines, strict=True))
-    print(
-        f"lines                 {keeper.seq:,} in {took_s:.1f} s: {keeper.seq / took_s:,.0f} a second"
-    )
+    rate_text = f"{keeper.seq / took_s:,.0f} a second"
+    print(f"lines                 {keeper.seq:,} in {took_s:.1f} s: {rate_text}")
     print(f"supervisor CPU        {cpu_s:.2f} s, {cpu_s / took_s:.0%} of one core")
     print(f"loop stall, median    {stalls[len(stalls) // 2] * 1000:.1f} ms")
     print(f"loop stall, 99 %      {stalls[int(len(stalls) * 0.99)] * 1000:.1f} ms")
