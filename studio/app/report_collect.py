@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import importlib.metadata
 import platform
+import re
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
@@ -45,6 +46,8 @@ _MOST_FILES = 20
 _EVIDENCE = 3
 """Folders of evidence, the newest."""
 _PACKAGES = ("msgspec", "httpx", "httptools", "psutil", "uv", "nvidia-ml-py", "PySide6-Essentials")
+_HOST = re.compile(r"(https?://)(?!127\.)[^/\s\"]+")
+"""Of proxies, mirrors and indexes: their names tell whose network this is."""
 _UNREADABLE = (
     StudioError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError,
     msgspec.MsgspecError, sqlite3.Error,
@@ -138,7 +141,7 @@ async def _ask_all(found: Collected, studio: "Studio") -> list[Tick]:
     found.argv = argv.result() if argv is not None else None
     found.runtime = detail.result() if detail is not None else None
     if network.result() is not None:
-        found.texts.append(("network.json", _json(network.result())))
+        found.texts.append(("network.json", _HOST.sub(r"\1HOST", _json(network.result()))))
     return (_tried(found, "metrics", lambda: studio.history(_HISTORY_S)) or []) if status else []
 
 

@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -63,11 +63,20 @@ def record(launch: Launch, at: float) -> LaunchRecord:
         runtime=launch.runtime,
         runtime_id=launch.runtime_id,
         overrides=dict(launch.overrides),
-        argv=tuple(redact(part) for part in launch.argv),
+        argv=_arguments(launch.argv),
         environment={
             name: MASK if _SECRET.search(name) else redact(value)
             for name, value in launch.environment.items()
         },
+    )
+
+
+def _arguments(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command without the values of options that take a secret."""
+    is_value = [False, *(part.startswith("--") and bool(_SECRET.search(part)) for part in argv)]
+    return tuple(
+        MASK if hidden and not part.startswith("--") else redact(part)
+        for part, hidden in zip(argv, is_value, strict=False)
     )
 
 

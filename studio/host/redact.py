@@ -67,7 +67,7 @@ def identity(paths: Paths, environ: Mapping[str, str]) -> Identity:
     names |= {Path(home).name for home, shown in folders.items() if shown == "~"}
     return Identity(
         users=frozenset(name for name in names if len(name) >= _SHORTEST),
-        hosts=_hosts(environ),
+        hosts=_hosts(environ) | _proxies(paths, environ),
         folders=folders,
         secrets=frozenset(_secrets(paths, environ)),
     )
@@ -80,6 +80,19 @@ def _hosts(environ: Mapping[str, str]) -> frozenset[str]:
     names.add(_text(Path("/etc/hostname")).strip())
     names |= {name.partition(".")[0] for name in names}
     return frozenset(name for name in names if len(name) >= _SHORTEST)
+
+
+def _proxies(paths: Paths, environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts of proxies: their names tell whose network this is."""
+    named = [value for name, value in environ.items() if name.lower().endswith("_proxy")]
+    named += re.findall(r"[a-z0-9]+://[^\s\"']+", _text(paths.network_settings))
+    hosts: set[str] = set()
+    for url in named:
+        with contextlib.suppress(ValueError):
+            hosts.add(urllib.parse.urlsplit(url).hostname or "")
+    return frozenset(
+        host for host in hosts if len(host) >= _SHORTEST and not host.startswith("127.")
+    )
 
 
 def _secrets(paths: Paths, environ: Mapping[str, str]) -> set[str]:
@@ -227,6 +240,12 @@ _SHAPES: tuple[tuple[re.Pattern[str], Replace], ...] = (
     (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), MASK),
     (re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), MASK),
     (_UUID, r"\1…"),
+    (
+        re.compile(
+            r"(\"--(?:api-key|[\w-]*token|[\w-]*password|[\w-]*secret)\",\s*\")(?:[^\"\\\n]|\\.)*"
+        ),
+        rf"\1{MASK}",
+    ),
     (
         re.compile(rf"((?:{_SLASH})(?:home|Users|export{_SLASH}home){_SLASH})[^\\/\n\"'%<>|:*?]+"),
         rf"\1{USER}",
