@@ -21,7 +21,8 @@ WAITING = "No service runs. New lines appear when one does; Ctrl+C ends."
 def limits(kept: LogLimits) -> str:
     """Say how much of the engine's log is kept."""
     files = counted(kept.files, "file", "files")
-    return f"At most {files} of {kept.file_mib} MiB are kept of the engine's log."
+    verb = "is" if kept.files == 1 else "are"
+    return f"At most {files} of {kept.file_mib} MiB {verb} kept of the engine's log."
 
 
 def unknown_limit(name: str) -> tuple[str, str]:
