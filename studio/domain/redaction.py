@@ -26,9 +26,10 @@ class Rule(NamedTuple):
 
 _TOKEN = r"(?:[ =:+]|%20)+['\"]?[A-Za-z0-9._~+/=%-]{6,}"
 _VALUE = (
-    r"\\\"(?:(?!\\\").)*\\\"|\[[^\]\n]*\]|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
-    r"|[^\s'\",;&}\])]+"
+    r"\\\"(?:(?!\\\")[^\n]){0,4096}\\\"|\[[^\]\n]{0,4096}\]|\"(?:[^\"\\\n]|\\.){0,4096}\""
+    r"|'(?:[^'\\\n]|\\.){0,4096}'|[^\s'\",;&}\])]+"
 )
+"""Bounded: a line that somebody else wrote must not cost more than its length."""
 _NAME = (
     r"(?:api[_-]?keys?|access[_-]?key(?:[_-]id)?|secret[_-]?key|private[_-]?key|signing[_-]?key"
     r"|encryption[_-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|proxy[_-]auth)"
@@ -97,7 +98,7 @@ def _request(match: "re.Match[str]") -> str:
 _QUERY = Rule(
     ("token=", "key=", "sig=", "signature=", "password=", "secret=", "auth=", "credential="),
     re.compile(
-        r"([?&;][\w.-]*(?:token|key|sig|signature|password|secret|auth|credential)=)"
+        r"([?&;][\w.-]{0,80}(?:token|key|sig|signature|password|secret|auth|credential)=)"
         r"[^&\s#'\"<>]+",
         re.IGNORECASE,
     ),
@@ -105,7 +106,9 @@ _QUERY = Rule(
 )
 _OPTION = Rule(
     ("--",),
-    re.compile(r"(--(?:api-key|[\w-]*token|password|secret)['\"]?[=, ]+['\"]?)(?!-)[^\s'\",]+"),
+    re.compile(
+        r"(--(?:api-key|[\w-]{0,40}token|password|secret)['\"]?[=, ]+['\"]?)(?!-)[^\s'\",]+"
+    ),
     rf"\1{MASK}",
 )
 _VARIABLE = Rule(
@@ -151,11 +154,17 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "basic": (
         Rule((), re.compile(r"\b(basic(?: |%20)+)([\w+/-]{6,}={0,2})", re.IGNORECASE), _basic),
     ),
-    "@": (Rule(("://",), re.compile(r"://(?:[^\s/?#'\"<>@:]*)(?::[^\s'\"<>]*)?@"), f"://{MASK}@"),),
+    "@": (
+        Rule(
+            ("://",),
+            re.compile(r"://[^\s/?#'\"<>@:]{0,256}(?::[^\s'\"<>]{0,512})?@"),
+            f"://{MASK}@",
+        ),
+    ),
     "%40": (
         Rule(
             ("%3a",),
-            re.compile(r"(%3a%2f%2f)(?:(?!%2f)[^\s&'\"<>])*%40", re.IGNORECASE),
+            re.compile(r"(%3a%2f%2f)(?:(?!%2f)[^\s&'\"<>]){0,512}%40", re.IGNORECASE),
             rf"\1{MASK}%40",
         ),
     ),

@@ -233,16 +233,16 @@ _IPV6 = re.compile(
     r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){1,7}:?(?:[0-9A-Fa-f]{1,4}:){0,6}[0-9A-Fa-f]{0,4}(?![\w:])"
 )
 _IPV6_WHOLE = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])")
-_EMAIL = re.compile(r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,128}(?:@|%40)[\w.-]{1,253}\.[A-Za-z]{2,}\b")
 _SLASH = r"(?:\\{1,8}|/|%2[fF]|%5[cC]|\\/)"
 _SHAPES: tuple[tuple[re.Pattern[str], Replace], ...] = (
     (re.compile(r"(?:gh[pousr]_|github_pat_|glpat-)[\w-]{16,}"), MASK),
     (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), MASK),
-    (re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), MASK),
+    (re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), MASK),
     (_UUID, r"\1…"),
     (
         re.compile(
-            r"(\"--(?:api-key|[\w-]*token|[\w-]*password|[\w-]*secret)\",\s*\")(?:[^\"\\\n]|\\.)*"
+            r"(\"--(?:api-key|[\w-]{0,40}(?:token|password|secret))\",\s*\")(?:[^\"\\\n]|\\.)*"
         ),
         rf"\1{MASK}",
     ),

@@ -1,5 +1,7 @@
 """What a log may not keep: keys of every kind, and what people wrote to a model."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +132,20 @@ def test_any_text_can_be_redacted_twice(text: str) -> None:
     once = redact(text)
 
     assert redact(once).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "bait",
+    [
+        "://a:", "token=[", 'token="', "eyJ", "sk-", "-", "a", "?", "Received request ", "basic ",
+        "input_value=", "bearer ", "%3a%2f%2f", "password=", "prompt_token_ids=[1,", "?a&key",
+    ],
+)  # fmt: skip
+def test_a_hostile_line_costs_no_more_than_its_length(bait: str) -> None:
+    """Prompts and client input reach the log; the service redacts them while it serves."""
+    line = bait * (64_000 // len(bait)) + " @ token key %40"
+
+    started = time.process_time()
+    redact(line)
+
+    assert time.process_time() - started < 0.5

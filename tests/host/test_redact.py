@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
@@ -157,3 +158,16 @@ def test_a_home_that_is_not_there_is_no_reason_to_fail(tmp_path: Path) -> None:
 def test_each_form_is_listed_once() -> None:
     """Each is looked for in every text."""
     assert len(forms("plain")) == len(set(forms("plain")))
+
+
+@pytest.mark.parametrize(
+    "bait", ["a", "eyJ", "a.", "a@", "--", "1.", "::", "0:", "/home/", "C:\\Users\\", "A1", "GPU-"]
+)
+def test_a_hostile_text_costs_no_more_than_its_length(bait: str) -> None:
+    """Half a megabyte of one line, as a log may hold it."""
+    text = bait * (500_000 // len(bait)) + " @ %40"
+
+    started = time.process_time()
+    Redactor(KNOWN).text(text)
+
+    assert time.process_time() - started < 3.0
