@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 
 from studio.domain.errors import Damaged
+from studio.domain.gateway import GatewaySettings
 from studio.host.documents import read_json, write_json
 
 DEFAULT_PORT = 18020
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen cards' own ids, which count; None: nothing was chosen, or they have none."""
     gpu_names: dict[str, str] = {}
     """Id to name, for the day when one is missing."""
+    gateway: GatewaySettings = GatewaySettings()
     boots_s: dict[str, float] = {}
     """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
     log_file_mib: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 5

@@ -8,8 +8,9 @@ from studio.app.settings import SettingsFile
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
-from studio.gateway.service import EngineTarget, Gateway
+from studio.gateway.service import Gateway
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler

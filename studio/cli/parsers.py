@@ -4,7 +4,11 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    gateway_arguments,
+    gateway_words,
     host_words,
+    key_arguments,
+    key_words,
     log_arguments,
     network_words,
     plan_arguments,
@@ -18,7 +22,6 @@ from studio.cli import (
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
 from studio.cli.mistakes import TextAsked, UsageError, sentence
 from studio.cli.values import cards as _cards
-from studio.cli.values import count as _count
 from studio.cli.values import hash_ as _hash
 from studio.cli.values import port as _port
 from studio.cli.values import setting as _setting
@@ -86,11 +89,13 @@ def build() -> _Parser:
     report_arguments.add(made["report"].arguments, made["report"].options)
     _add_window(made["ui"])
     _add_network(made["network"])
-    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
+    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "requests"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_gateway(made["gateway"])
     _add_keys(made["keys"])
+    key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
     _add_argv(made["argv"])
@@ -190,16 +195,23 @@ def _add_keys(parser: _Parser) -> None:
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
-    made = {name: _command(commands, name, text) for name, text in words.KEY_COMMANDS.items()}
-    made["create"].arguments.add_argument("name", metavar="NAME", help=words.HELP_KEY_NAME)
-    made["create"].options.add_argument(
-        "--max-concurrent", metavar="N", type=_count, help=words.HELP_MAX_CONCURRENT
-    )
-    made["revoke"].arguments.add_argument(
-        "name", metavar="NAME-OR-ID", help=words.HELP_KEY_REFERENCE
-    )
+    made = {name: _command(commands, name, text) for name, text in key_words.COMMANDS.items()}
+    key_arguments.add_keys({name: (one.arguments, one.options) for name, one in made.items()})
     for one in made.values():
         _add_json(one)
+
+
+def _add_gateway(parser: _Parser) -> None:
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
+    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
 
 
 def _add_runtime(parser: _Parser) -> None:

@@ -164,7 +164,7 @@ async def test_nothing_private_is_in_a_report_without_a_service(home: Home) -> N
 
 async def test_nothing_private_is_in_a_report_of_what_runs(home: Home, made: Running) -> None:
     """With a key whose name is a secret, an engine that serves, and its own key of this boot."""
-    await made.studio.create_key(KeyRequest(name=PLANTED["key name"]))
+    await made.studio.keys.create(KeyRequest(name=PLANTED["key name"]))
     await made.studio.up(UpRequest(preset="fake-demo"))
     target = made.parts.supervisor.target
     assert target is not None
