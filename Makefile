@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-idle bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        bench-idle bench-logs bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -164,6 +164,9 @@ bench-planner: dev ## Recorded and published pools against what the planner make
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
+
+bench-logs: dev ## CPU and stalls while 100,000 log lines a second arrive
+	$(BIN)/python -m tests.bench.bench_logs $(ARGS)
 
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)

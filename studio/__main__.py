@@ -38,6 +38,17 @@ class LocalConnector:
         studio = Studio(Parts(places), replayed)
         return launcher.in_process(Router(studio, down=nothing), studio.close)
 
+    def salvage(self) -> "ControlClient":
+        """Return a client for logs and reports that opens nothing; works in a broken home."""
+        from studio.control import launcher
+        from studio.control.salvage import Salvage
+        from studio.host import paths
+
+        async def nothing() -> None:
+            return
+
+        return launcher.in_process(Salvage(paths.from_environment()), nothing)
+
     async def edit(self, text: str, name: str) -> "Path":
         """Open the person's editor; see `studio.host.editor.edit`."""
         import os

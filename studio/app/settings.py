@@ -1,6 +1,7 @@
 """What the person chose, kept between runs: one small JSON file, written whole."""
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -42,6 +43,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Preset to the size that its pool keeps."""
     on_sleep: SleepPolicy = SleepPolicy.KEEP
     """What becomes of the engine when the machine sleeps."""
+    log_file_mib: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 5
+    """How large a file of the engine's log gets."""
+    log_files: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5
+    """How many of them are kept, the one that is written included."""
 
 
 class SettingsFile:

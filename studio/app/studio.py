@@ -22,6 +22,7 @@ from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.network import Network
@@ -29,9 +30,12 @@ from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
+from studio.app.report import Reports
+from studio.app.report_launch import recorded
 from studio.app.runtimes import Runtimes
 from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
+from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
@@ -62,7 +66,6 @@ from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
 from studio.serving.command import Launch
-from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +127,8 @@ class Studio:
             serving=self,
         )
         self.selftest = Selftest(self.gateway)
+        self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
+        self.reports = Reports(parts.paths, lambda: self)
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -133,7 +138,11 @@ class Studio:
             publish=self.bus.publish,
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
-        self.boots = Boots(parts, self._stages)
+        self.boots = Boots(
+            parts,
+            self._stages,
+            recorded(parts.supervisor.ensure_ready, parts.paths.logs, parts.log.note),
+        )
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -397,6 +406,10 @@ class Studio:
             sleep=self.life.sleep.info(),
         )
 
+    def chosen(self) -> Settings:
+        """Return what the person chose."""
+        return self._parts.settings.now
+
     def gateway(self) -> GatewayInfo:
         """Return where clients connect."""
         return self._parts.gateway.info()
@@ -412,16 +425,6 @@ class Studio:
     async def ps(self) -> list[ProcessInfo]:
         """Return the service's processes."""
         return await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
-
-    def logs(self, *, lines: int, after: int | None) -> list[LogLine]:
-        """Return log lines: the newest `lines`, or at most so many after `after`.
-
-        Before the first engine of this service, the newest are those of the last one.
-        """
-        log = self._parts.log
-        if log.seq == 0 and after is None:
-            return read_tail(self._paths.logs / "engine.log", lines)
-        return log.tail(lines) if after is None else log.after(after, lines)
 
     def history(self, seconds: int) -> list[Tick]:
         """Return the ticks of the last `seconds`."""

@@ -23,6 +23,7 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
 from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
+from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
 from studio.serving.supervisor import Supervisor
 
@@ -62,9 +63,11 @@ class Parts:
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
-            paths.logs / "engine.log",
+            file_of(paths.logs, "engine"),
             clock=time.time,
             on_lines=lambda lines, dropped: self._hears.on_log(lines, dropped),
+            max_bytes=self.settings.now.log_file_mib << 20,
+            backups=self.settings.now.log_files - 1,
         )
 
         def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:

@@ -17,7 +17,7 @@ from studio.cli import (
     words,
 )
 from studio.cli.mistakes import TextAsked, UsageError, near
-from studio.cli.parsers import DEFAULT_LINES, REPLAYABLE
+from studio.cli.parsers import REPLAYABLE
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,9 @@ class Invocation:
     consent: bool = False
     detach: bool = False
     follow: bool = False
-    lines: int = DEFAULT_LINES
+    lines: int | None = None
+    since: str | None = None
+    of_service: bool = False
     grep: str | None = None
     level: str | None = None
     name: str = ""
@@ -81,6 +83,8 @@ class Invocation:
     rate_mb_per_s: float | None = None
     allow_spill: bool = False
     replace: bool = False
+    file: str | None = None
+    show: bool = False
     window_arguments: tuple[str, ...] = ()
     other: str | None = None
     title: str | None = None

@@ -19,7 +19,7 @@ async def boots(call: Invocation, connector: "Connector", console: Console) -> i
     """List the newest boots."""
     client = await running_or_offline(connector)
     try:
-        found = await client.boots(preset=call.preset, limit=call.lines)
+        found = await client.boots(preset=call.preset, limit=call.lines or 0)
     finally:
         await client.close()
     if call.json:

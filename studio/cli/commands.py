@@ -19,6 +19,7 @@ from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none
+from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
@@ -118,6 +119,7 @@ COMMANDS: Mapping[str, Command] = {
     "status": status,
     "ps": ps,
     "logs": logs,
+    "report": report,
     "network": network,
     **GATEWAY_COMMANDS,
     **SELFTEST_COMMANDS,

@@ -26,7 +26,7 @@ _SPAN = re.compile(r"(\d{1,5})\s*([hdw])")
 _SPAN_S = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _MOST_S = 400 * 86_400
 _MONTH_S = 30 * 86_400
-_LINES = 50
+REQUEST_LINES = 50
 
 Groups = tuple["argparse._ArgumentGroup", "argparse._ArgumentGroup"]
 """The arguments of a command, and its options."""
@@ -88,7 +88,7 @@ def add_requests(groups: Groups) -> None:
         "reference", metavar="NAME-OR-ID", nargs="?", help=words.HELP_REFERENCE_OR_ALL
     )
     options.add_argument(
-        "-n", "--lines", metavar="N", type=count, default=_LINES, help=words.HELP_LINES
+        "-n", "--lines", metavar="N", type=count, default=REQUEST_LINES, help=words.HELP_LINES
     )
     options.add_argument("--errors", action="store_true", help=words.HELP_ERRORS)
     options.add_argument("--csv", action="store_true", help=words.HELP_CSV)

@@ -8,7 +8,7 @@ import msgspec
 from studio.cli import key_text, key_words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
-from studio.cli.key_arguments import LIMIT_NAMES
+from studio.cli.key_arguments import LIMIT_NAMES, REQUEST_LINES
 from studio.cli.mistakes import near
 from studio.cli.reach import Command, running_or_offline
 from studio.domain.control import KeyInfo, KeyRequest, NewKey
@@ -146,7 +146,9 @@ async def requests(call: Invocation, connector: "Connector", console: Console) -
         key_id = None
         if call.reference is not None:
             key_id = _any(await client.keys(), call.reference).id
-        found = await client.requests(key_id=key_id, lines=call.lines, errors_only=call.errors)
+        found = await client.requests(
+            key_id=key_id, lines=call.lines or REQUEST_LINES, errors_only=call.errors
+        )
     finally:
         await client.close()
     if call.json:

@@ -1,130 +1,181 @@
-"""`weir logs`: the newest lines, and with `-f` each new one as it comes."""
+"""`weir logs`: the newest lines, and with `-f` each new one as it comes.
 
+Reads the files, whatever runs: so it shows earlier boots too, and following survives the end and
+the return of engine and service. Searching is done here, never in the service.
+"""
+
+import asyncio
 import contextlib
-import dataclasses
-from collections.abc import Iterable
+import datetime
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from studio.cli import words
+import msgspec
+
+from studio.cli import log_words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console, plain
-from studio.cli.parsers import LEVELS
-from studio.cli.reach import running, running_or_offline
-from studio.domain.events import LogAppended, ServiceStopping
+from studio.cli.reach import running_or_none
+from studio.domain.errors import BadInput
+from studio.domain.logs import MOST_LINES, Filter, LogLimits, moment
 from studio.domain.metrics import LogLine
+from studio.domain.tracebacks import Folder, LogEntry, begins_afresh
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
     from studio.control.client import ControlClient
 
-_ALL_LINES = 5000
-"""What the service keeps in memory; a filter looks through all of it."""
+_LINES = 200
+_POLL_S = 0.1
+_PATIENCE = 5
+"""After so many polls without a line of its own, a traceback is shown as far as it came."""
 
 
-class Filter:
-    """Which lines a person asked for.
+class _Asked:
+    """What one call asks for."""
 
-    A line without a level (the rest of a traceback) belongs to the last line of its source that
-    has one.
-    """
+    def __init__(self, call: Invocation) -> None:
+        """Raises: BadInput (`time-invalid`, `pattern-invalid`)."""
+        now = time.time()
+        self.source = "service" if call.of_service else "engine"
+        self.since = moment(call.since, now) if call.since is not None else None
+        self.lines = call.lines or (_LINES if self.since is None else None)
+        self.grep, self.level = call.grep, call.level
+        self.full, self.json = call.full, call.json
+        self.filter()
 
-    def __init__(self, *, grep: str | None = None, level: str | None = None) -> None:
-        self._grep = grep.casefold() if grep else None
-        self._least = LEVELS.index(level) if level else None
-        self._last_level: dict[str, str] = {}
-
-    @property
-    def is_open(self) -> bool:
-        """Whether every line passes."""
-        return self._grep is None and self._least is None
-
-    def passes(self, line: LogLine) -> bool:
-        """Return whether `line` is to be shown; takes the lines in their order."""
-        if line.level in LEVELS:
-            self._last_level[line.source] = line.level
-        level = self._last_level.get(line.source, "info")
-        if self._least is not None and LEVELS.index(level) < self._least:
-            return False
-        return self._grep is None or self._grep in line.text.casefold()
-
-
-@dataclasses.dataclass(slots=True, kw_only=True)
-class _Tail:
-    """Where a follower stands."""
-
-    console: Console
-    wanted: Filter
-    last: int = -1
-
-    def show(self, lines: Iterable[LogLine]) -> None:
-        """Write the lines that are new and wanted."""
-        new = [line for line in lines if line.seq > self.last]
-        if new:
-            self.last = new[-1].seq
-        shown = [line_text(line) for line in new if self.wanted.passes(line)]
-        if shown:
-            self.console.say("\n".join(shown))
-
-
-def line_text(line: LogLine) -> str:
-    """Return a line as it is shown: the engine's as it wrote it, our own marked."""
-    text = plain(line.text)
-    return text if line.source == "engine" else f"{line.source}: {text}"
+    def filter(self) -> Filter:
+        """Return a filter that has seen nothing yet."""
+        return Filter(grep=self.grep, level=self.level)
 
 
 async def logs(call: Invocation, connector: "Connector", console: Console) -> int:
-    """Show the newest lines that are asked for."""
-    wanted = Filter(grep=call.grep, level=call.level)
-    # The log's file outlives the service, so that it can say why a start failed.
-    client = await (running if call.follow else running_or_offline)(connector)
+    """Show the newest lines that are asked for, or change how much is kept."""
+    if call.assigned:
+        return await _limit(call, connector, console)
+    asked = _Asked(call)
+    client = connector.salvage()
     try:
+        shown, after = await _newest(client, asked)
+        if asked.json and not call.follow:
+            console.document(shown)
+        else:
+            _show(shown, asked, console)
         if call.follow:
-            await _follow(call, client, _Tail(console=console, wanted=wanted))
-            return 0
-        shown = await _newest(call, client, wanted)
+            if not asked.json and await _nothing_runs(connector):
+                console.note(log_words.WAITING)
+            await _follow(client, asked, console, after)
+        elif not shown and not asked.json:
+            console.note(log_words.NO_LINES)
     finally:
         await client.close()
-    if shown:
-        console.say("\n".join(line_text(line) for line in shown))
-    else:
-        console.note(words.NO_LINES)
     return 0
 
 
-async def _newest(call: Invocation, client: "ControlClient", wanted: Filter) -> list[LogLine]:
-    asked = call.lines if wanted.is_open else max(call.lines, _ALL_LINES)
-    lines = await client.logs(lines=asked)
-    return [line for line in lines if wanted.passes(line)][-call.lines :]
+def entry_text(entry: LogEntry, *, full: bool = False) -> str:
+    """Return an entry as it is shown: the engine's as it wrote it, our own marked."""
+    if full and entry.whole:
+        return "\n".join(plain(text) for text in entry.whole)
+    text = plain(entry.text)
+    if entry.source == "service":
+        moment_ = datetime.datetime.fromtimestamp(entry.at, datetime.UTC).astimezone()
+        return f"{moment_:%Y-%m-%d %H:%M:%S} {text}"
+    return text if entry.source == "engine" else f"{entry.source}: {text}"
 
 
-async def _follow(call: Invocation, client: "ControlClient", tail: _Tail) -> None:
-    """Show the newest lines, then every new one until the service ends.
-
-    The stream is opened first, so that no line falls between the two.
-    """
-    async with contextlib.aclosing(client.events()) as events:
-        is_caught_up = False
-        async for event in events:
-            if not is_caught_up:
-                is_caught_up = True
-                lines = await _newest(call, client, tail.wanted)
-                tail.show(lines)
-            if isinstance(event, LogAppended):
-                await _show_new(event, client, tail)
-            elif isinstance(event, ServiceStopping):
-                tail.console.note(words.service_ended(event.reason))
-                return
-
-
-async def _show_new(event: LogAppended, client: "ControlClient", tail: _Tail) -> None:
-    if not event.lines:
+def _show(entries: Sequence[LogEntry], asked: _Asked, console: Console) -> None:
+    if not entries:
         return
-    first = event.lines[0].seq
-    if event.dropped and first > tail.last + 1:
-        missed = await client.logs(lines=_ALL_LINES, after=tail.last)
-        older = [line for line in missed if line.seq < first]
-        lost = first - tail.last - 1 - sum(line.seq > tail.last for line in older)
-        if lost > 0:
-            tail.console.note(words.lines_left_out(lost))
-        tail.show(older)
-    tail.show(event.lines)
+    if asked.json:
+        for entry in entries:
+            console.document(entry)
+    else:
+        console.say("\n".join(entry_text(entry, full=asked.full) for entry in entries))
+
+
+async def _newest(client: "ControlClient", asked: _Asked) -> tuple[list[LogEntry], str]:
+    """Return the newest entries that are asked for, and where to go on.
+
+    Goes back page by page until there are enough; a page begins where an entry does.
+    """
+    found: list[LogEntry] = []
+    held: list[LogLine] = []
+    before: str | None = None
+    after = ""
+    most = asked.lines if asked.lines is not None else None
+    is_open = asked.filter().is_open and most is not None
+    size = min(MOST_LINES, 2 * most + 500) if is_open and most is not None else MOST_LINES
+    while True:
+        page = await client.log_page(
+            source=asked.source, lines=size, before=before, since=asked.since
+        )
+        after = after or page.after
+        before = page.before
+        lines = [*page.lines, *held]
+        cut = begins_afresh(lines) if before is not None and len(held) < MOST_LINES else 0
+        held, lines = lines[:cut], _numbered(lines[cut:])
+        found = [*_entries(lines, asked), *found]
+        if before is None or (most is not None and len(found) >= most):
+            return found[-most:] if most is not None else found, after
+
+
+def _numbered(lines: Sequence[LogLine]) -> list[LogLine]:
+    """Number the lines of several pages in one row."""
+    return [msgspec.structs.replace(line, seq=seq) for seq, line in enumerate(lines, 1)]
+
+
+def _entries(lines: Sequence[LogLine], asked: _Asked) -> list[LogEntry]:
+    folder, wanted = Folder(), asked.filter()
+    entries = sorted([*folder.take(lines), *folder.rest()], key=lambda entry: entry.seq)
+    return [entry for entry in entries if wanted.passes(entry)]
+
+
+async def _follow(client: "ControlClient", asked: _Asked, console: Console, after: str) -> None:
+    folder, wanted = Folder(patience=_PATIENCE), asked.filter()
+    while True:
+        page = await client.log_page(source=asked.source, lines=MOST_LINES, after=after)
+        after = page.after
+        if page.is_gap:
+            console.note(log_words.GAP)
+        entries = folder.take(page.lines)
+        _show([entry for entry in entries if wanted.passes(entry)], asked, console)
+        if not page.lines:
+            await asyncio.sleep(_POLL_S)
+
+
+async def _nothing_runs(connector: "Connector") -> bool:
+    client = await running_or_none(connector)
+    if client is None:
+        return True
+    await client.close()
+    return False
+
+
+async def _limit(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Change how much is kept; a running service takes it up at once."""
+    client = await running_or_none(connector) or connector.salvage()
+    try:
+        wanted = _changed(await client.log_limits(), call.assigned)
+        kept = await client.limit_logs(wanted)
+    finally:
+        await client.close()
+    if call.json:
+        console.document(kept)
+    else:
+        console.say(log_words.limits(kept))
+    return 0
+
+
+def _changed(limits: LogLimits, assigned: Sequence[tuple[str, str]]) -> LogLimits:
+    for name, text in assigned:
+        if name not in ("file_mib", "files"):
+            message, hint = log_words.unknown_limit(name)
+            raise BadInput("log-limit-unknown", message, hint=hint)
+        number: int | None = None
+        with contextlib.suppress(ValueError):
+            number = int(text)
+        if number is None:
+            raise BadInput("log-limit-invalid", log_words.limit_not_a_number(name, text))
+        limits = msgspec.structs.replace(limits, **{name: number})
+    return limits

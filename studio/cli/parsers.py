@@ -10,12 +10,14 @@ from studio.cli import (
     host_words,
     key_arguments,
     key_words,
+    log_arguments,
     network_words,
     plan_arguments,
     plan_words,
     preset_arguments,
     preset_words,
     remedy_arguments,
+    report_arguments,
     series_words,
     service_arguments,
     service_words,
@@ -30,8 +32,6 @@ from studio.cli.values import port as _port
 from studio.cli.values import setting as _setting
 
 THEMES = ("dark", "light", "system")
-DEFAULT_LINES = 200
-LEVELS = ("debug", "info", "warning", "error")
 REPLAYABLE = (
     "doctor", "presets", "presets list", "presets show", "runtime list", "runtime show", "plan",
     "argv",
@@ -90,8 +90,9 @@ def build() -> _Parser:
     _add_up(made["up"])
     _add_switch(made["switch"])
     _add_plan(made["plan"])
-    _add_logs(made["logs"])
     _add_boots(made["boots"])
+    log_arguments.add(made["logs"].options)
+    report_arguments.add(made["report"].arguments, made["report"].options)
     _add_window(made["ui"])
     _add_network(made["network"])
     remedy_arguments.add_diagnose(made["diagnose"].arguments, made["diagnose"].options)
@@ -184,16 +185,6 @@ def _add_plan(parser: _Parser) -> None:
     _add_settings(parser, plan_words.HELP_SET)
     plan_arguments.add_plan(parser.options)
     _add_json(parser)
-
-
-def _add_logs(parser: _Parser) -> None:
-    options = parser.options
-    options.add_argument("-f", "--follow", action="store_true", help=words.HELP_FOLLOW)
-    options.add_argument(
-        "-n", "--lines", metavar="N", type=_count, default=DEFAULT_LINES, help=words.HELP_LINES
-    )
-    options.add_argument("--grep", metavar="TEXT", help=words.HELP_GREP)
-    options.add_argument("--level", metavar="LEVEL", choices=LEVELS, help=words.HELP_LEVEL)
 
 
 def _add_boots(parser: _Parser) -> None:

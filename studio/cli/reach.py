@@ -48,6 +48,12 @@ class Connector(Protocol):
         NotFound, BadInput, HostLacks about that file.
         """
 
+    def salvage(self) -> "ControlClient":
+        """Return a client that answers about logs and reports from what lies in the folder.
+
+        It opens nothing, so it works when the home is broken and while a service hangs.
+        """
+
 
 Command = Callable[[Invocation, Connector, Console], Coroutine[object, object, int]]
 """One command: what was typed, the way to a service, and where words go; to an exit status."""

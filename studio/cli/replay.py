@@ -58,3 +58,7 @@ class Replaying:
         client = self._inner.offline(host or self._host)
         self._console.note(host_words.REPLAYING.format(host=self._host))
         return client
+
+    def salvage(self) -> "ControlClient":
+        """Look into the logs; the command line takes no `--host` there."""
+        return self._inner.salvage()

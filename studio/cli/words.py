@@ -11,6 +11,7 @@ from studio.cli import (
     key_words,
     network_words,
     remedy_words,
+    report_words,
     service_words,
 )
 from studio.domain.errors import ErrorInfo
@@ -36,9 +37,10 @@ COMMANDS: dict[str, str] = {
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
-    "logs": "Show the log of the engine and the service.",
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
+    "logs": "Show the log of the engine, or of the service.",
+    "report": report_words.ABOUT,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
@@ -87,10 +89,6 @@ HELP_GPUS = "Use these cards only, for example 0,1."
 HELP_PORT = "Listen on this port and keep it for later starts."
 HELP_YES = "Agree to large downloads, and to the next free port when the port is taken."
 HELP_DETACH = "Return when the first token was generated; everything keeps running."
-HELP_FOLLOW = "Keep showing new lines until Ctrl+C."
-HELP_LINES = "How many of the newest lines to show (default: 200)."
-HELP_GREP = "Show only lines that contain this text; upper and lower case are the same."
-HELP_LEVEL = "Show only lines of this level or a more serious one."
 HELP_RUNTIME_NAME = "The runtime's name, as `weir runtime list` shows it."
 HELP_PIN_COMMIT = "Commit of the upstream patch series, in full, or a branch or tag of it."
 HELP_PIN_HASH = "The sha256 of a wheel that no source gives one for; may be given again."
@@ -419,7 +417,6 @@ def restarts_piece(count: int) -> str:
 ENGINE_STOPPED = "The engine is stopped. `weir down` ends the service too."
 NOTHING_RUNS = "Nothing is running."
 DOWN_DONE = "Engine and service have ended."
-NO_LINES = "The log has no such lines."
 NO_PRESETS = "There is no preset."
 PROCESS_HEADINGS = ("PID", "PARENT", "ROLE", "MEMORY", "CPU", "RUNNING", "COMMAND")
 LICENCE = "licence {licence}"
@@ -432,11 +429,6 @@ NOTHING_TO_DOWNLOAD = "all here"
 def to_download(amount: str) -> str:
     """Say what is still to fetch."""
     return f"{amount} to download"
-
-
-def lines_left_out(count: int) -> str:
-    """Say that the log ran faster than it could be shown."""
-    return f"({count:,} lines left out)"
 
 
 def of_total(done: str, total: str) -> str:

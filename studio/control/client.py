@@ -56,6 +56,7 @@ from studio.domain.keys import (
     UsageBy,
     UsageRow,
 )
+from studio.domain.logs import LogLimits, LogPage
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.network import NetworkChange, NetworkReport
 from studio.domain.plans import MadePreset, MakeRequest, Plan, PlanRequest
@@ -69,6 +70,7 @@ from studio.domain.presets import (
     PresetDiff,
     PresetText,
 )
+from studio.domain.report import ReportPreview, ReportRequest, ReportWritten
 from studio.domain.runtimes import (
     CollectRequest,
     FetchedSeries,
@@ -364,6 +366,38 @@ class ControlClient:
         """Return the newest `lines` log lines, or those after the sequence number `after`."""
         query = f"?lines={lines}" + (f"&after={after}" if after is not None else "")
         return await self._call("GET", f"/logs{query}", list[LogLine])
+
+    async def log_page(
+        self,
+        *,
+        source: str = "engine",
+        lines: int = 200,
+        before: str | None = None,
+        after: str | None = None,
+        since: float | None = None,
+    ) -> LogPage:
+        """Return a page of a log's files: the newest, those before a place, or those after one."""
+        since_text = f"{since:.3f}" if since is not None else None
+        query = _query(
+            source=source, lines=str(lines), before=before, after=after, since=since_text
+        )
+        return await self._call("GET", f"/logs/page{query}", LogPage)
+
+    async def log_limits(self) -> LogLimits:
+        """Return how much of the engine's log is kept."""
+        return await self._call("GET", "/logs/limits", LogLimits)
+
+    async def limit_logs(self, limits: LogLimits) -> LogLimits:
+        """Keep so much of the engine's log from now on."""
+        return await self._call("POST", "/logs/limits", LogLimits, body=limits)
+
+    async def report_preview(self) -> ReportPreview:
+        """Return all that a report would hold, as it would be saved."""
+        return await self._call("GET", "/report/preview", ReportPreview)
+
+    async def report(self, request: ReportRequest) -> ReportWritten:
+        """Write a report on the service's machine."""
+        return await self._call("POST", "/report", ReportWritten, body=request)
 
     async def history(self, *, seconds: int = 300) -> list[Tick]:
         """Return the ticks of the last `seconds` (at most 3,600), oldest first."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 
 from studio.control import service
+from studio.control.calls import Answers
 from studio.control.client import ControlClient
-from studio.control.router import Router
 from studio.domain.errors import ServiceUnreachable, StudioError
 from studio.host import detach
 from studio.host.paths import Paths
@@ -89,7 +89,7 @@ def _tail(log: Path) -> list[str]:
 class InProcess(httpx.AsyncBaseTransport):
     """Carries a client's calls to a router in this process, for commands that need no service."""
 
-    def __init__(self, router: Router, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, router: Answers, close: Callable[[], Awaitable[None]]) -> None:
         self._router = router
         self._close = close
 
@@ -105,6 +105,6 @@ class InProcess(httpx.AsyncBaseTransport):
         await self._close()
 
 
-def in_process(router: Router, close: Callable[[], Awaitable[None]]) -> ControlClient:
+def in_process(router: Answers, close: Callable[[], Awaitable[None]]) -> ControlClient:
     """Return a client that talks to `router` without a service; `close` ends what it opened."""
     return ControlClient("http://in-process", "", transport=InProcess(router, close))

@@ -5,24 +5,19 @@ The server (HTTP) and the offline client (in-process) stand on this one table.
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
-from urllib.parse import parse_qs, unquote
-
-import msgspec
+from urllib.parse import unquote
 
 from studio.app.studio import Studio
-from studio.control.client import PREFIX
+from studio.control.calls import Query, Route, answered
+from studio.control.calls import decoded as _read
+from studio.control.calls import number as _number
+from studio.control.calls import word as _word
+from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
 from studio.domain.diagnosis import DiagnoseRequest, FixRequest
-from studio.domain.errors import (
-    BadInput,
-    Busy,
-    EngineNotReady,
-    NotFound,
-    StudioError,
-)
+from studio.domain.errors import BadInput
 from studio.domain.gateway import GatewayChange
 from studio.domain.keys import LimitsChange, RenameRequest, RevokeRequest, UsageBy
 from studio.domain.network import NetworkChange
@@ -37,17 +32,12 @@ from studio.domain.runtimes import (
 )
 from studio.domain.service import AutostartRequest, SleepRequest, UnitRequest
 
-T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
 _MOST_LINES = 20_000
 _MOST_SECONDS = 3_600
 _USAGE_S = 30 * 86_400
 _MOST_USAGE_S = 400 * 86_400
 _OF_THE_SERVER = {"/events": "GET", "/keep": "POST"}
-_BAD_INPUT = {"method-not-allowed": 405, "body-too-large": 413}
-
-Query = dict[str, list[str]]
-Call = Callable[[Query, bytes, tuple[str, ...]], Awaitable[object]]
 
 
 class Router:
@@ -56,7 +46,8 @@ class Router:
     def __init__(self, studio: Studio, *, down: Callable[[], Awaitable[None]]) -> None:
         self._studio = studio
         self._down = down
-        self._routes: list[tuple[str, re.Pattern[str], Call]] = [
+        self._routes: list[Route] = [
+            *Records(studio.logs, studio.reports).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),
@@ -131,27 +122,7 @@ class Router:
 
         `path` is as it was sent, percent-encoding included.
         """
-        try:
-            result = await self._find(method, path, query, body)
-        except StudioError as error:
-            return http_status(error), msgspec.json.encode(error.info)
-        return 200, msgspec.json.encode(result)
-
-    async def _find(self, method: str, path: str, query: str, body: bytes) -> object:
-        inside = path.removeprefix(PREFIX) if path.startswith(PREFIX) else ""
-        others = []
-        for allowed, pattern, call in self._routes:
-            match = pattern.fullmatch(inside)
-            if match and allowed == method:
-                return await call(parse_qs(query), body, match.groups())
-            if match:
-                others.append(allowed)
-        of_server = _OF_THE_SERVER.get(inside, method)
-        if of_server != method:
-            others.append(of_server)
-        if others:
-            raise BadInput("method-not-allowed", f"{path} takes {', '.join(others)}, not {method}.")
-        raise NotFound("path-unknown", f"The control API has no {path}.")
+        return await answered(self._routes, method, path, query, body, _OF_THE_SERVER)
 
     async def _status(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return self._studio.status()
@@ -327,7 +298,7 @@ class Router:
     async def _logs(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         after = _number(query, "after", None, most=None)
         lines = _number(query, "lines", 200, most=_MOST_LINES)
-        return self._studio.logs(lines=lines or 0, after=after)
+        return self._studio.logs.newest(lines or 0, after)
 
     async def _history(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return self._studio.history(_number(query, "seconds", 300, most=_MOST_SECONDS) or 0)
@@ -372,39 +343,3 @@ class Router:
     async def _change_gateway(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         await self._studio.keys.open()  # exposing it needs one
         return await self._studio.door.change(_read(body, GatewayChange))
-
-
-def http_status(error: StudioError) -> int:
-    """Return the HTTP status that goes with an error of ours."""
-    match error:
-        case NotFound():
-            return 404
-        case BadInput():
-            return _BAD_INPUT.get(error.code, 400)
-        case Busy() | EngineNotReady():
-            return 409
-        case _:
-            return 422
-
-
-def _read(body: bytes, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(body or b"{}", type=kind)
-    except msgspec.DecodeError as error:
-        raise BadInput(
-            "request-invalid", f"The request is not as it should be: {error}."
-        ) from error
-
-
-def _word(query: Query, name: str) -> str | None:
-    texts = query.get(name)
-    return texts[0] if texts else None
-
-
-def _number(query: Query, name: str, default: int | None, *, most: int | None) -> int | None:
-    texts = query.get(name)
-    if not texts:
-        return default
-    if not texts[0].isdecimal() or len(texts[0]) > 15:
-        raise BadInput("request-invalid", f"`{name}` should be a whole number, found `{texts[0]}`.")
-    return int(texts[0]) if most is None else min(int(texts[0]), most)

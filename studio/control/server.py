@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from studio.app.studio import Studio
+from studio.control.calls import http_status
 from studio.control.client import PREFIX
-from studio.control.router import BODY_LIMIT_BYTES, Router, http_status
+from studio.control.router import BODY_LIMIT_BYTES, Router
 from studio.domain.errors import BadInput, StudioError
 from studio.domain.events import Event
 from studio.host.http_server import Exchange, Server, serve

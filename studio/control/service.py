@@ -6,7 +6,6 @@ It ends by signal, by `weir down`, or when the terminal that it was started for 
 import asyncio
 import contextlib
 import logging
-import logging.handlers
 import os
 import secrets
 import signal
@@ -21,6 +20,7 @@ from studio import __version__
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.server import ControlServer
+from studio.control.service_log import log_to
 from studio.domain.errors import Damaged
 from studio.host import files, limits
 from studio.host.documents import read_json, write_json
@@ -34,8 +34,6 @@ RELEASE_S = 2.0
 FIRST_HOLD_S = 30.0
 """How long a service started for a terminal waits for that terminal."""
 _PROBE_BYTES = 16 << 10
-_LOG_BYTES = 1 << 20
-_LOG_BACKUPS = 3
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +86,7 @@ def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
         if not is_ours:
             sys.stdout.write("The service of this folder runs already.\n")
             return 0
-        _log_to(paths)
+        log_to(paths, journal_handlers())
         limits.raise_open_files()  # before the loop, so that all that follows has it
         with _fast_loop() as runner:
             runner.run(_Service(paths, until_released=until_released, autostart=autostart).main())
@@ -102,21 +100,6 @@ def _fast_loop() -> asyncio.Runner:
     import uvloop
 
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
-
-
-def _log_to(paths: Paths) -> None:
-    log = paths.logs / "service.log"
-    try:
-        paths.logs.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            log, maxBytes=_LOG_BYTES, backupCount=_LOG_BACKUPS, encoding="utf-8"
-        )
-    except OSError as error:
-        raise files.from_os_error(error, log) from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    root = logging.getLogger()
-    root.handlers[:] = [handler, *journal_handlers()]
-    root.setLevel(logging.INFO)
 
 
 class _Service:

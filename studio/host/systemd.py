@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from studio.domain.errors import HostLacks
+from studio.domain.redaction import redact
 from studio.host import process, wsl
 from studio.host.unit_file import NAME
 
@@ -224,7 +225,7 @@ class _ForJournal(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         weight = next((mark for level, mark in _PRIORITIES if record.levelno >= level), 7)
-        text = super().format(record)
+        text = redact(super().format(record))
         return "\n".join(f"<{weight}>{line}" for line in text.splitlines())
 
 

@@ -6,7 +6,8 @@ Pure. Used by serving/logs.py, and by whoever reads a log that lies on the disk.
 import codecs
 import re
 
-MASK = "***"
+from studio.domain.redaction import redact
+
 LINE_LIMIT = 64 << 10
 """Characters; a longer line is cut. Engines dump whole scheduler states on one line."""
 
@@ -43,17 +44,6 @@ _LEVELS = {
     "E": "error",
     "F": "error",
 }
-_TOKEN = r"[ =:]+['\"]?[A-Za-z0-9._~+/=-]{6,}"
-_SECRETS: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    # A pattern that begins with plain text is searched for ten times faster, hence the look back.
-    ("sk-", re.compile(r"sk-(?<!\wsk-)[A-Za-z0-9][\w-]{5,}"), MASK),
-    ("hf_", re.compile(r"hf_(?<!\whf_)[A-Za-z0-9]{8,}"), MASK),
-    ("earer", re.compile(rf"earer(?<=\b[Bb]earer){_TOKEN}"), f"earer {MASK}"),
-    ("EARER", re.compile(rf"EARER(?<=\bBEARER){_TOKEN}"), f"EARER {MASK}"),
-    ("VLLM_API_KEY", re.compile(r"(VLLM_API_KEY['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
-    ("HF_TOKEN", re.compile(r"(HF_TOKEN['\"]?[=: ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
-    ("--api-key", re.compile(r"(--api-key[= ]+['\"]?)[^\s'\",]+"), rf"\1{MASK}"),
-)
 
 
 def level_of(line: str) -> str:
@@ -81,17 +71,6 @@ def split_header(line: str) -> tuple[str, str]:
 def clean(text: str) -> str:
     """Return `text` without escape sequences and control characters; line ends stay."""
     return _CONTROL.sub("", _ESCAPE.sub("", text))
-
-
-def redact(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return `text` with `secrets`, and all that looks like a key, replaced by `***`."""
-    for secret in secrets:
-        if secret in text:
-            text = text.replace(secret, MASK)
-    for needle, pattern, replacement in _SECRETS:
-        if needle in text:
-            text = pattern.sub(replacement, text)
-    return text
 
 
 class Splitter:

@@ -1,50 +1,60 @@
 """The engine's output: a ring in memory, a rotated file, batches of news.
 
-No thread, no sleep: the owner feeds bytes as they come and calls `flush`, or hands in a timer. A
-full disk costs the file some lines, never the service its life.
+No thread, no sleep: the owner feeds bytes as they come and calls `flush`, or hands in a timer. What
+is kept of a line is its text; records are made for those who ask. A full disk costs the file some
+lines, never the service its life.
 """
 
 import collections
-import itertools
-import os
+import dataclasses
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from studio.domain.metrics import LogLine
-from studio.host.files import from_os_error
-from studio.serving.log_text import LINE_LIMIT, Splitter, level_of, redact
+from studio.domain.redaction import redact
+from studio.serving.log_file import RotatedFile, stamp
+from studio.serving.log_text import LINE_LIMIT, Splitter, level_of
 
 BATCH_LINES = 500
 BATCH_INTERVAL_S = 0.1
-_RETRY_S = 5.0
-"""How long a file that could not be written is left alone."""
+FILE_BYTES = 5 << 20
+FILES = 5
 _SHORTEST_SECRET = 4
-_TAIL_LINE_BYTES = 400
-"""How far back to read for each line wanted of a file; longer lines cost some lines."""
+_MOST_SECRETS = 64
+"""Keys of boots that are remembered: each line is searched for each of them."""
 
 OnLines = Callable[[tuple[LogLine, ...], int], None]
 Timer = Callable[[float, Callable[[], None]], object]
 """`loop.call_later`, or anything that calls back once after so many seconds."""
 
 
-def read_tail(path: Path, count: int) -> list[LogLine]:
-    """Return the newest lines of a log that no `LogKeeper` of ours has open; none when missing.
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Read:
+    """Lines that came at once."""
 
-    Times are not in the file, so each line carries the file's own.
-    """
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - count * _TAIL_LINE_BYTES))
-            at = os.fstat(file.fileno()).st_mtime
-            texts = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    kept = texts[-count:] if count > 0 else []
-    return [
-        LogLine(seq=seq, at=at, source="engine", level=level_of(text), text=text)
-        for seq, text in enumerate(kept, 1)
-    ]
+    first: int
+    at: float
+    source: str
+    level: str | None
+    texts: list[str]
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.texts) - 1
+
+    def records(self, first: int, last: int) -> list[LogLine]:
+        start, end = max(first, self.first), min(last, self.last)
+        texts = self.texts[start - self.first : end - self.first + 1]
+        return [
+            LogLine(
+                seq=seq,
+                at=self.at,
+                source=self.source,
+                level=self.level or level_of(text),
+                text=text,
+            )
+            for seq, text in enumerate(texts, start)
+        ]
 
 
 class LogKeeper:
@@ -63,19 +73,21 @@ class LogKeeper:
         clock: Callable[[], float],
         on_lines: OnLines,
         timer: Timer | None = None,
-        max_bytes: int = 5 << 20,
-        backups: int = 4,
+        max_bytes: int = FILE_BYTES,
+        backups: int = FILES - 1,
         ring: int = 5000,
     ) -> None:
+        self._known_secrets: dict[str, None] = {}
         self._secrets: tuple[str, ...] = ()
         self.add_secrets(*secrets)
         self._clock = clock
         self._on_lines = on_lines
         self._timer = timer
         self._timer_set = False
-        self._file = _RotatedFile(path, max_bytes=max_bytes, backups=backups)
+        self._file = RotatedFile(path, max_bytes=max_bytes, backups=backups)
         self._splitters: dict[str, Splitter] = {}
-        self._ring: collections.deque[LogLine] = collections.deque(maxlen=ring)
+        self._ring: collections.deque[_Read] = collections.deque()
+        self._ring_lines = ring
         self._seq = 0
         self._announced = 0
         self._flushed_at: float | None = None
@@ -90,10 +102,18 @@ class LogKeeper:
         """Return why the file is not being written at present, in words."""
         return self._file.error
 
+    def limit(self, *, max_bytes: int, files: int) -> None:
+        """Keep at most so many files of so many bytes from now on."""
+        self._file.limit(max_bytes=max_bytes, backups=files - 1)
+
     def add_secrets(self, *secrets: str) -> None:
         """Replace these by `***` from now on; each boot has a key of its own."""
-        known = {*self._secrets, *(text for text in secrets if len(text) >= _SHORTEST_SECRET)}
-        self._secrets = tuple(sorted(known, key=lambda text: (-len(text), text)))
+        for text in secrets:
+            if len(text) >= _SHORTEST_SECRET:
+                self._known_secrets[text] = self._known_secrets.pop(text, None)
+        for text in list(self._known_secrets)[:-_MOST_SECRETS]:
+            del self._known_secrets[text]
+        self._secrets = tuple(sorted(self._known_secrets, key=lambda text: (-len(text), text)))
 
     def feed(self, data: bytes, source: str = "engine") -> list[str]:
         """Take bytes as they were read.
@@ -136,14 +156,12 @@ class LogKeeper:
 
     def tail(self, count: int) -> list[LogLine]:
         """Return the newest lines, oldest first."""
-        return list(itertools.islice(self._ring, max(0, len(self._ring) - max(0, count)), None))
+        return self._between(self._seq - max(0, count) + 1, self._seq)
 
     def after(self, seq: int, limit: int = BATCH_LINES) -> list[LogLine]:
         """Return at most `limit` lines that follow line `seq`, oldest first."""
-        if not self._ring:
-            return []
-        start = max(0, seq + 1 - self._ring[0].seq)
-        return list(itertools.islice(self._ring, start, start + max(0, limit)))
+        first = max(seq + 1, self._oldest())
+        return self._between(first, first + max(0, limit) - 1)
 
     def close(self) -> None:
         """End begun lines, announce what is left and close the file."""
@@ -152,6 +170,19 @@ class LogKeeper:
         if self._announced < self._seq:
             self._announce(self._clock())
         self._file.close()
+
+    def _oldest(self) -> int:
+        return max(1, self._seq - self._ring_lines + 1)
+
+    def _between(self, first: int, last: int) -> list[LogLine]:
+        first = max(first, self._oldest())
+        wanted: list[_Read] = []
+        for read in reversed(self._ring):
+            if read.last < first:
+                break
+            if read.first <= last:
+                wanted.append(read)
+        return [line for read in reversed(wanted) for line in read.records(first, last)]
 
     def _announce(self, now: float) -> None:
         fresh = self._seq - self._announced
@@ -167,19 +198,25 @@ class LogKeeper:
 
     def _store(self, lines: list[str], source: str, level: str | None) -> None:
         now = self._clock()
-        seq = self._seq
-        for text in lines:
-            seq += 1
-            self._ring.append(
-                LogLine(seq=seq, at=now, source=source, level=level or level_of(text), text=text)
-            )
-        self._seq = seq
-        change = self._file.write("\n".join(lines).encode(errors="replace") + b"\n", now)
+        self._remember(_Read(first=self._seq + 1, at=now, source=source, level=level, texts=lines))
+        before = stamp(now) + (f"studio {level or 'info'}: " if source == "studio" else "")
+        text = before + f"\n{before}".join(lines) + "\n"
+        change = self._file.write(text.encode(errors="replace"), now)
         if change is not None:
             self.note(change, level="warning")
         if self._timer is not None and not self._timer_set:
             self._timer_set = True
             self._timer(BATCH_INTERVAL_S, self._on_timer)
+
+    def _remember(self, read: _Read) -> None:
+        self._seq = read.last
+        if len(read.texts) > self._ring_lines:
+            read.first += len(read.texts) - self._ring_lines
+            read.texts = read.texts[-self._ring_lines :]
+        self._ring.append(read)
+        oldest = self._oldest()
+        while self._ring[0].last < oldest:
+            self._ring.popleft()
 
     def _on_timer(self) -> None:
         self._timer_set = False
@@ -187,92 +224,3 @@ class LogKeeper:
         if wait_s is not None and self._timer is not None:
             self._timer_set = True
             self._timer(wait_s, self._on_timer)
-
-
-class _RotatedFile:
-    """`path`, `path.1` … `path.N`, none larger than `max_bytes`, readable by the owner only."""
-
-    def __init__(self, path: Path, *, max_bytes: int, backups: int) -> None:
-        assert max_bytes > 0
-        assert backups >= 0
-        self._path = path
-        self._max_bytes = max_bytes
-        self._backups = backups
-        self._descriptor: int | None = None
-        self._size = 0
-        self._torn = False
-        self._retry_at: float | None = None
-        self.error: str | None = None
-
-    def write(self, data: bytes, now: float) -> str | None:
-        """Append whole lines; returns a sentence when the file failed, or works again."""
-        if self._retry_at is not None and self._retry_at - _RETRY_S <= now < self._retry_at:
-            return None
-        try:
-            if self._descriptor is None:
-                self._open()
-            if self._torn:
-                data = b"\n" + data
-            self._append(data)
-        except OSError as failure:
-            return self._failed(failure, now)
-        self._retry_at = None
-        if self.error is not None:
-            self.error = None
-            return f"The log file {self._path} is written again."
-        return None
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    def _failed(self, failure: OSError, now: float) -> str | None:
-        self.close()
-        self._retry_at = now + _RETRY_S
-        known = self.error
-        self.error = from_os_error(failure, self._path).message
-        return None if known else f"{self.error} Log lines are kept in memory only."
-
-    def _open(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        self._descriptor = os.open(self._path, flags, 0o600)
-        os.fchmod(self._descriptor, 0o600)  # a file left by somebody with another umask
-        self._size = os.fstat(self._descriptor).st_size
-
-    def _append(self, data: bytes) -> None:
-        while data:
-            room = self._max_bytes - self._size
-            piece = data
-            if len(data) > room:
-                end = data.rfind(b"\n", 0, max(0, room)) + 1
-                if end == 0 and self._size > 0:
-                    self._rotate()
-                    continue
-                piece = data[: end or self._max_bytes]
-            self._write_all(piece)
-            data = data[len(piece) :]
-
-    def _write_all(self, piece: bytes) -> None:
-        assert self._descriptor is not None
-        view = memoryview(piece)
-        while view:
-            self._torn = True
-            written = os.write(self._descriptor, view)  # may be short on a disk that fills up
-            self._size += written
-            view = view[written:]
-        self._torn = not piece.endswith(b"\n")
-
-    def _rotate(self) -> None:
-        self.close()
-        for number in range(self._backups, 0, -1):
-            source = self._path if number == 1 else self._numbered(number - 1)
-            if source.exists():
-                source.replace(self._numbered(number))
-        if self._backups == 0:
-            self._path.unlink(missing_ok=True)
-        self._open()
-
-    def _numbered(self, number: int) -> Path:
-        return self._path.with_name(f"{self._path.name}.{number}")

@@ -125,6 +125,10 @@ class Bridge(QObject):
         """Ask to revoke a key."""
         self._submit(Action.REVOKE_KEY, lambda client: client.revoke_key(key_id))
 
+    def report(self) -> None:
+        """Ask for all that a report would hold."""
+        self._submit(Action.REPORT, lambda client: client.report_preview())
+
     def start_service(self) -> None:
         """Start the service again after it had ended on purpose."""
         if self._loop is not None:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.domain.control import KeyInfo, KeyRequest, NewKey, Status, UpRequest, UpResult
 from studio.domain.events import Event, KeysChanged, LogAppended, Ticked
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.report import ReportPreview
 from studio.domain.server import EngineState
 from studio.ui.bridge import HISTORY_S, Answer, Bridge, Farewell
 from studio.ui.state import (
@@ -32,12 +33,16 @@ _HOST_MS = 1_000
 
 
 class Session(QObject):
-    """Signals: `changed` (Known), `ticked`, `log_added` (lines, dropped), `log_replaced`."""
+    """Signals: `changed` (Known), `ticked`, `log_added` (lines, dropped), `log_replaced`,
+    `report_made` (ReportPreview), `report_failed` (ErrorInfo).
+    """
 
     changed = Signal(object)
     ticked = Signal()
     log_replaced = Signal(object)
     log_added = Signal(object, int)
+    report_made = Signal(object)
+    report_failed = Signal(object)
 
     def __init__(self, bridge: Bridge) -> None:
         super().__init__()
@@ -129,6 +134,10 @@ class Session(QObject):
         self._set(key_problem=None)
         self._pend(Action.REVOKE_KEY)
         self._bridge.revoke_key(key_id)
+
+    def ask_report(self) -> None:
+        """Have a report collected; it comes as `report_made`, or as `report_failed`."""
+        self._bridge.report()
 
     def forget_secret(self) -> None:
         """Drop the key that was shown once."""
@@ -230,6 +239,8 @@ class Session(QObject):
             self._add_lines(answer.value, 0)
         elif answer.action is Action.LIST_KEYS and isinstance(answer.value, list):
             self.known = msgspec.structs.replace(self.known, keys=tuple(answer.value))
+        elif isinstance(answer.value, ReportPreview):
+            self.report_made.emit(answer.value)
         elif isinstance(answer.value, NewKey):
             self._on_key_made(answer.value)
         elif isinstance(answer.value, KeyInfo):
@@ -239,6 +250,8 @@ class Session(QObject):
     def _on_failed(self, answer: Answer) -> None:
         if answer.action in (Action.CREATE_KEY, Action.REVOKE_KEY):
             self.known = msgspec.structs.replace(self.known, key_problem=answer.error)
+        elif answer.action is Action.REPORT and answer.error is not None:
+            self.report_failed.emit(answer.error)
         elif answer.action in ENGINE_ACTIONS:
             self.known = with_problem(self.known, answer.error)
 

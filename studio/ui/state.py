@@ -58,6 +58,7 @@ class Action(enum.StrEnum):
     LIST_KEYS = "list-keys"
     CREATE_KEY = "create-key"
     REVOKE_KEY = "revoke-key"
+    REPORT = "report"
 
 
 ENGINE_ACTIONS = frozenset({Action.UP, Action.SWITCH, Action.RESTART, Action.STOP})

@@ -25,6 +25,7 @@ from studio.ui.viewmodels.frame import PageId, frame_view
 from studio.ui.viewmodels.presets import proposed
 from studio.ui.viewmodels.problem import Remedy
 from studio.ui.widgets.rail import Rail
+from studio.ui.widgets.report_dialog import ReportDialog
 from studio.ui.widgets.strip import Banner, Strip
 
 FIRST_SIZE = (1180, 760)
@@ -140,6 +141,7 @@ class MainWindow(QMainWindow):
         session.ticked.connect(self._on_ticked)
         session.log_replaced.connect(self.logs.replace_lines)
         session.log_added.connect(self.logs.append_lines)
+        self.logs.report_asked.connect(self._on_report)
         self._rail.page_chosen.connect(self.show_page)
         self._rail.theme_asked.connect(self._on_theme)
         self._rail.collapse_asked.connect(self._on_collapse)
@@ -171,6 +173,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+R", self._on_restart),
             ("Ctrl+P", self._on_switch),
             ("Ctrl+Shift+C", self._strip.copy_address.copy),
+            ("Ctrl+Shift+R", self._on_report),
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(slot)
@@ -252,6 +255,13 @@ class MainWindow(QMainWindow):
                 self._session.consent()
             case Remedy.COPY:
                 pass  # the card's own button has done it
+
+    def _on_report(self) -> None:
+        dialog = ReportDialog(self._look, self)
+        self._session.report_made.connect(dialog.show_preview)
+        self._session.report_failed.connect(dialog.show_error)
+        self._session.ask_report()
+        dialog.open()
 
     def _on_theme(self) -> None:
         order = list(ThemeChoice)

@@ -404,11 +404,11 @@ async def test_keys_are_announced(made: Running) -> None:
 
 async def test_logs_come_in_batches_and_can_be_read_on(made: Running) -> None:
     """`weir logs -f` asks for what follows the last line that it has."""
-    assert made.studio.logs(lines=10, after=None) == []
+    assert made.studio.logs.newest(10, None) == []
     await made.studio.up(UpRequest())
 
-    newest = made.studio.logs(lines=3, after=None)
-    follow = made.studio.logs(lines=2, after=newest[0].seq)
+    newest = made.studio.logs.newest(3, None)
+    follow = made.studio.logs.newest(2, newest[0].seq)
 
     assert len(newest) == 3
     assert [line.seq for line in follow] == [newest[1].seq, newest[2].seq]
@@ -421,7 +421,7 @@ async def test_the_log_of_the_last_service_can_be_read(tmp_path: Path) -> None:
         async with running(paths) as made:
             await made.studio.up(UpRequest())
         async with running(paths) as made:
-            lines = made.studio.logs(lines=5, after=None)
+            lines = made.studio.logs.newest(5, None)
 
     assert len(lines) == 5
 

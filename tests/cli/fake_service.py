@@ -4,15 +4,20 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 """
 
 import asyncio
+import atexit
 import dataclasses
+import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import httpx
 import msgspec
 
 from studio.control.client import PREFIX, ControlClient
+from studio.control.launcher import in_process
+from studio.control.salvage import Salvage
 from studio.domain.boots import BootHistory
 from studio.domain.control import (
     GatewayInfo,
@@ -33,7 +38,6 @@ from studio.domain.events import (
     EngineChanged,
     Event,
     GatewayChanged,
-    LogAppended,
     ServiceStopping,
     Stage,
     StageProgress,
@@ -52,6 +56,9 @@ from studio.domain.runtimes import (
 )
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.host.paths import Paths, bundled_root
+from studio.serving.log_file import file_of
+from studio.serving.logs import LogKeeper
 from tests.cli.adopt_samples import about_adopted
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
@@ -184,8 +191,6 @@ class FakeService:
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
-    late_log: Callable[["FakeService"], None] | None = None
-    """Called once a follower has the tail of the log."""
     down_hangs: bool = False
     dies_in_down: bool = False
     junk_answers: bool = False
@@ -210,16 +215,6 @@ class FakeService:
         self.is_running = False
         for queue in self.watchers:
             queue.put_nowait(httpx.ReadError("connection lost"))
-
-    def announce_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
-        """Announce lines that the service keeps no longer."""
-        self.announce(LogAppended(lines=tuple(lines), dropped=dropped))
-
-    def append_log(self, lines: Iterable[LogLine], dropped: int = 0) -> None:
-        """Write lines and announce those that a batch has room for."""
-        new = tuple(lines)
-        self.lines += new
-        self.announce(LogAppended(lines=new[dropped:], dropped=dropped))
 
     def client(self) -> ControlClient:
         """Return a client of this service."""
@@ -290,9 +285,6 @@ class FakeService:
         return self.diagnosis
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
-        if path == "/logs" and "after" not in query:
-            self._when_read(self.late_log)
-        after, count = int(query.get("after", -1)), int(query.get("lines", 200))
         readers: dict[str, Callable[[], object]] = {
             "/status": self.status,
             "/boots": lambda: self._boots(str(query)),
@@ -306,7 +298,6 @@ class FakeService:
             "/remedies": lambda: self.offered,
             "/gateway/selftest": lambda: self.selftest,
             "/keys": lambda: self.keys,
-            "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
@@ -475,6 +466,8 @@ class FakeConnector:
     offline_used: int = 0
     replayed: list[str] = dataclasses.field(default_factory=list)
     ran: list[tuple[str, object]] = dataclasses.field(default_factory=list)
+    home: Path | None = None
+    """Where logs lie; made of the service's lines when nobody names one."""
 
     async def connect(self, *, start: bool, hold: bool) -> ControlClient:
         """Return a client, after starting the service when asked to."""
@@ -497,6 +490,23 @@ class FakeConnector:
         self.replayed += [host] if host is not None else []
         return self.service.client()
 
+    def salvage(self) -> ControlClient:
+        """Return a client that reads the service's lines from files, as `weir` does."""
+        if self.home is None:
+            self.home = Path(tempfile.mkdtemp(prefix="weir-fake-"))
+            atexit.register(shutil.rmtree, self.home, ignore_errors=True)
+            keeper = LogKeeper(
+                file_of(self.home / "logs", "engine"),
+                clock=lambda: STARTED_AT,
+                on_lines=lambda _lines, _dropped: None,
+            )
+            if self.service.lines:
+                text = "".join(f"{line.text}\n" for line in self.service.lines)
+                keeper.feed(text.encode())
+            keeper.close()
+        paths = Paths(home=self.home, catalogue=bundled_root())
+        return in_process(Salvage(paths), _nothing)
+
     def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Note that the service was to run."""
         self.ran.append(("service", until_released))
@@ -507,6 +517,10 @@ class FakeConnector:
         """Note that the window was to open."""
         self.ran.append(("ui", list(argv)))
         return 0
+
+
+async def _nothing() -> None:
+    return
 
 
 def ticked(**changes: float) -> Ticked:

@@ -96,11 +96,11 @@ def test_ps_with_json_is_a_list(weir: Weir, connector: FakeConnector) -> None:
     assert weir("ps", "--json").out == "[]\n"
 
 
-@pytest.mark.parametrize("command", [["presets"], ["keys", "list"], ["logs"], ["runtime", "list"]])
+@pytest.mark.parametrize("command", [["presets"], ["keys", "list"], ["runtime", "list"]])
 def test_what_needs_no_service_works_without_one(
     weir: Weir, connector: FakeConnector, command: list[str]
 ) -> None:
-    """Looking at presets, keys or the last log must not start anything."""
+    """Looking at presets, keys or runtimes must not start anything."""
     connector.is_running = False
 
     assert weir(*command).status == 0

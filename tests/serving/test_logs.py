@@ -12,7 +12,10 @@ from typing import Protocol
 import pytest
 
 from studio.domain.metrics import LogLine
-from studio.serving.logs import BATCH_LINES, LogKeeper, Timer, read_tail
+from studio.serving.logs import BATCH_LINES, LogKeeper, Timer
+
+STAMP = "1970-01-01T00:16:40.000Z "
+"""What the clock of these tests says."""
 
 
 class Clock:
@@ -119,7 +122,8 @@ def test_secrets_reach_neither_ring_nor_file_nor_listener(
     keeper.close()
 
     assert listener.texts == ["*** *** *** *** Bearer ***", "Started with ***."]
-    assert (tmp_path / "日志 folder" / "engine.log").read_text().splitlines() == listener.texts
+    written = (tmp_path / "日志 folder" / "engine.log").read_text().splitlines()
+    assert written == [f"{STAMP}{listener.texts[0]}", f"{STAMP}studio info: Started with ***."]
 
 
 def test_announcements_come_ten_times_a_second_at_most(
@@ -232,7 +236,7 @@ def test_one_read_larger_than_the_file_is_spread_over_its_backups(
     files = sorted((tmp_path / "日志 folder").iterdir())
     assert len(files) == 4
     assert all(path.stat().st_size <= 1000 for path in files)
-    assert files[0].read_text().splitlines()[-1] == "line 4999"
+    assert files[0].read_text().splitlines()[-1] == f"{STAMP}line 4999"
 
 
 def test_an_older_log_is_continued(make: Make, tmp_path: Path) -> None:
@@ -246,7 +250,7 @@ def test_an_older_log_is_continued(make: Make, tmp_path: Path) -> None:
     keeper.feed(b"after\n")
     keeper.close()
 
-    assert path.read_text() == "before\nafter\n"
+    assert path.read_text() == f"before\n{STAMP}after\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -286,8 +290,8 @@ def test_a_full_disk_costs_lines_in_the_file_and_nothing_else(
     notes = [line for line in keeper.tail(9) if line.source == "studio"]
     assert [note.level for note in notes] == ["warning", "warning"]
     assert (tmp_path / "日志 folder" / "engine.log").read_text().splitlines()[:2] == [
-        "a line tha",
-        "works again",
+        "1970-01-01",
+        "1970-01-01T00:16:46.000Z works again",
     ]
 
 
@@ -335,13 +339,49 @@ def test_a_flood_keeps_its_tail_and_leaves_time_for_the_rest(
     assert elapsed_s < 1.0
 
 
-def test_the_last_lines_of_an_earlier_log_can_be_read(tmp_path: Path) -> None:
-    """After a crash of everything, `weir logs` still shows how it ended."""
-    path = tmp_path / "engine.log"
-    path.write_text("".join(f"line {n}\n" for n in range(100)), encoding="utf-8")
+def test_the_limits_can_be_changed_while_it_runs(make: Make, tmp_path: Path) -> None:
+    """A disk that fills up is no reason to restart what serves."""
+    keeper = make(max_bytes=1000, backups=9)
+    keeper.feed(b"".join(b"line %d\n" % n for n in range(300)))
+    keeper.limit(max_bytes=500, files=2)
+    keeper.feed(b"".join(b"line %d\n" % n for n in range(100)))
+    keeper.close()
 
-    lines = read_tail(path, 3)
+    files = sorted((tmp_path / "日志 folder").iterdir())
+    assert [path.name for path in files] == ["engine.log", "engine.log.1"]
 
-    assert [line.text for line in lines] == ["line 97", "line 98", "line 99"]
-    assert read_tail(path, 0) == []
-    assert read_tail(tmp_path / "missing.log", 3) == []
+
+def test_a_line_that_a_kill_cut_off_does_not_swallow_the_next(make: Make, tmp_path: Path) -> None:
+    """SIGKILL in the middle of a write leaves half a line."""
+    path = tmp_path / "日志 folder" / "engine.log"
+    path.parent.mkdir()
+    path.write_text("half a li")
+
+    keeper = make()
+    keeper.feed(b"next\n")
+    keeper.close()
+
+    assert path.read_text().splitlines() == ["half a li", f"{STAMP}next"]
+
+
+def test_keys_of_a_thousand_boots_cost_no_more_than_a_few(make: Make) -> None:
+    """Each boot has a key; a machine that restarts for months must not get slower by it."""
+    keeper = make()
+    for number in range(1000):
+        keeper.add_secrets(f"boot-key-{number:04d}")
+
+    keeper.feed(b"boot-key-0999 boot-key-0990\n")
+
+    assert keeper.tail(1)[0].text == "*** ***"
+    assert len(keeper.__dict__["_secrets"]) < 100
+
+
+def test_the_ring_hands_out_the_same_lines_however_they_came(make: Make) -> None:
+    """Lines are kept in the reads that they came in; nobody may notice."""
+    keeper = make(ring=7)
+    for count in (3, 1, 5, 2, 4):
+        keeper.feed(b"x\n" * count)
+        for first in range(keeper.seq + 1):
+            expected = list(range(max(first, keeper.seq - 7) + 1, keeper.seq + 1))[:3]
+            assert [line.seq for line in keeper.after(first, 3)] == expected
+        assert len(keeper.tail(100)) == min(7, keeper.seq)

@@ -40,9 +40,18 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.report import ReportEntry, ReportPreview
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 from tests.ui.fake_http import TOKEN, Server
 
+REPORT = ReportPreview(
+    made_at=1_796_000_000.0,
+    file_name="weir-report-20261129-214817.zip",
+    entries=(
+        ReportEntry(name="summary.txt", text="Weir Studio report\nThe engine is ready.\n"),
+        ReportEntry(name="logs/engine.log", text="INFO:     Application startup complete.\n"),
+    ),
+)
 BASE_URL = "http://127.0.0.1:18020/v1"
 POOL = 68_605
 START = 1_796_000_000.0
@@ -212,6 +221,7 @@ class FakeService:
         self.host: HostSnapshot | None = BARE_HOST
         self.stages: tuple[StageProgress, ...] = ()
         self.presets = [DEMO, FAST]
+        self.report: ReportPreview | ErrorInfo = REPORT
         self.history: list[Tick] = []
         self.log: list[LogLine] = []
         self.keys: list[KeyInfo] = []
@@ -348,6 +358,8 @@ class FakeService:
                 return self.keys
             case "/logs":
                 return self._logs(query)
+            case "/report/preview":
+                return self.report
         return ErrorInfo(code="no-such-route", message=f"There is no {method} {path}.")
 
     def status(self) -> Status:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.domain.control import UpRequest, UpResult
+from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
     EngineChanged,
     LogAppended,
@@ -26,6 +27,7 @@ from studio.ui.settings import WindowSettings
 from studio.ui.state import Link
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId
+from studio.ui.widgets.report_dialog import ReportDialog
 from studio.ui.window import MainWindow
 from tests.ui.fake_service import (
     BASE_URL,
@@ -377,3 +379,31 @@ def test_qt_calls_do_not_eat_references_to_none(qtbot: QtBot) -> None:
         label.setText(str(number))
 
     assert abs(sys.getrefcount(None) - before) < 100
+
+
+def test_a_report_is_seen_before_it_is_saved(qtbot: QtBot, window: MainWindow) -> None:
+    """From the button in the log to the text of the file."""
+    window.show_page(PageId.LOGS)
+    click(qtbot, window, "log-report")
+    dialog = window.findChild(ReportDialog, "report-dialog")
+    assert dialog is not None
+
+    qtbot.waitUntil(lambda: dialog.files.count() == 2)
+
+    assert "The engine is ready." in dialog.text.toPlainText()
+    dialog.close()
+
+
+def test_a_report_that_fails_says_so_in_its_window(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """Not in a card that has to do with the engine."""
+    service.report = ErrorInfo(code="report-not-made", message="It was not made.")
+    window.logs.report_asked.emit()
+    dialog = window.findChild(ReportDialog, "report-dialog")
+    assert dialog is not None
+    about = dialog.findChild(QLabel, "report-about")
+    assert about is not None
+
+    qtbot.waitUntil(lambda: "It was not made." in about.text())
+    dialog.close()

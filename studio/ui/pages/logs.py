@@ -1,37 +1,64 @@
-"""The log page: search, filter, follow, copy."""
+"""The log page: search, filter, follow, pause, copy; tracebacks folded to their root cause."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from studio.domain.metrics import LogLine
+from studio.domain.tracebacks import Folder
 from studio.ui.theme import Look
-from studio.ui.viewmodels.logs import count_text
+from studio.ui.viewmodels.logs import Gravity, count_text
 from studio.ui.viewmodels.words import (
     COPY_LINES,
     COPY_LINES_TOOLTIP,
+    ERRORS_ONLY,
+    ERRORS_ONLY_TOOLTIP,
     FOLLOW,
     FOLLOW_TOOLTIP,
     NEXT_MATCH,
+    ONLY_MATCHES,
+    ONLY_MATCHES_TOOLTIP,
+    PAUSE,
+    PAUSE_TOOLTIP,
     PREVIOUS_MATCH,
+    REPORT,
+    REPORT_TOOLTIP,
     SEARCH,
     WARNINGS_ONLY,
+    WHOLE,
+    WHOLE_TOOLTIP,
 )
 from studio.ui.widgets.buttons import Button, IconButton
 from studio.ui.widgets.cards import Card
+from studio.ui.widgets.log_lines import CAPACITY
 from studio.ui.widgets.log_view import LogView
 from studio.ui.widgets.text import label, show_text
 
+_FOLD_MS = 500
+_PATIENCE = 2
+"""A traceback that has not grown for so many of these turns is shown as far as it came."""
+
 
 class LogsPage(QWidget):
-    """What the engine and the service say."""
+    """What the engine and the service say. Signal: `report_asked`."""
+
+    report_asked = Signal()
 
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.setObjectName("page")
         self._look = look
+        self._raw: list[LogLine] = []
+        """All lines as they came, for when tracebacks are to be shown whole."""
+        self._waiting: list[LogLine] = []
+        """What came while paused."""
+        self._waiting_dropped = 0
+        self._folder = Folder(patience=_PATIENCE)
+        self._fold_timer = QTimer(self)
+        self._fold_timer.setInterval(_FOLD_MS)
+        self._fold_timer.timeout.connect(self._on_fold_turn)
         self.view = LogView(look, "log")
         self.field = QLineEdit()
         self.field.setObjectName("log-search")
@@ -40,22 +67,7 @@ class LogsPage(QWidget):
         self.field.setClearButtonEnabled(False)
         self.field.textChanged.connect(self.view.search)
         self.field.installEventFilter(self)
-        self._previous = IconButton(look, "log-previous", "up", PREVIOUS_MATCH)
-        self._next = IconButton(look, "log-next", "down", NEXT_MATCH)
-        self._previous.clicked.connect(self._on_previous)
-        self._next.clicked.connect(self._on_next)
-        self._grave = Button(look, "log-grave", WARNINGS_ONLY, icon="warning")
-        self._grave.setCheckable(True)
-        self._grave.toggled.connect(self.view.show_only_grave)
-        self._follow = Button(look, "log-follow", FOLLOW, icon="follow")
-        self._follow.setCheckable(True)
-        self._follow.setChecked(True)
-        self._follow.setToolTip(FOLLOW_TOOLTIP)
-        self._follow.clicked.connect(self.view.set_follow)
-        self.view.follow_changed.connect(self._follow.setChecked)
-        self._copy = Button(look, "log-copy", COPY_LINES, icon="copy")
-        self._copy.setToolTip(COPY_LINES_TOOLTIP)
-        self._copy.clicked.connect(self.view.copy)
+        self._make_buttons(look)
         self._count = label("small")
         self._count.setObjectName("log-count")
         self.view.counted.connect(self._on_counted)
@@ -64,11 +76,21 @@ class LogsPage(QWidget):
 
     def replace_lines(self, lines: Sequence[LogLine]) -> None:
         """Show other lines instead of all that were there."""
-        self.view.replace_lines(lines)
+        self._waiting, self._waiting_dropped = [], 0
+        self._raw = list(lines)
+        self._show_again()
 
     def append_lines(self, lines: Sequence[LogLine], dropped: int) -> None:
-        """Show more lines."""
-        self.view.append_lines(lines, dropped)
+        """Show more lines, or let them wait while paused."""
+        if not self._pause.isChecked():
+            self._take(lines, dropped)
+            return
+        self._waiting += lines
+        self._waiting_dropped += dropped
+        if len(self._waiting) > 2 * CAPACITY:
+            self._waiting_dropped += len(self._waiting) - CAPACITY
+            del self._waiting[:-CAPACITY]
+        self._on_counted()
 
     def begin_search(self) -> None:
         """Put the caret into the search field."""
@@ -88,6 +110,93 @@ class LogsPage(QWidget):
                 return True
         return super().eventFilter(watched, event)
 
+    def _make_buttons(self, look: Look) -> None:
+        self._previous = IconButton(look, "log-previous", "up", PREVIOUS_MATCH)
+        self._next = IconButton(look, "log-next", "down", NEXT_MATCH)
+        self._previous.clicked.connect(self._on_previous)
+        self._next.clicked.connect(self._on_next)
+        self._only = self._toggle("log-only", ONLY_MATCHES, ONLY_MATCHES_TOOLTIP)
+        self._grave = self._toggle("log-grave", WARNINGS_ONLY, "", icon="warning")
+        self._errors = self._toggle("log-errors", ERRORS_ONLY, ERRORS_ONLY_TOOLTIP)
+        self._whole = self._toggle("log-whole", WHOLE, WHOLE_TOOLTIP)
+        self._pause = self._toggle("log-pause", PAUSE, PAUSE_TOOLTIP)
+        self._only.toggled.connect(self._on_filter)
+        self._grave.toggled.connect(self._on_grave)
+        self._errors.toggled.connect(self._on_errors)
+        self._whole.toggled.connect(self._show_again)
+        self._pause.toggled.connect(self._on_pause)
+        self._follow = self._toggle("log-follow", FOLLOW, FOLLOW_TOOLTIP, icon="follow")
+        self._follow.setChecked(True)
+        self._follow.clicked.connect(self.view.set_follow)
+        self.view.follow_changed.connect(self._follow.setChecked)
+        self._copy = Button(look, "log-copy", COPY_LINES, icon="copy")
+        self._copy.setToolTip(COPY_LINES_TOOLTIP)
+        self._copy.clicked.connect(self.view.copy)
+        self._report = Button(look, "log-report", REPORT)
+        self._report.setToolTip(REPORT_TOOLTIP)
+        self._report.clicked.connect(self.report_asked)
+
+    def _toggle(self, name: str, words: str, tooltip: str, icon: str | None = None) -> Button:
+        made = Button(self._look, name, words, icon=icon)
+        made.setCheckable(True)
+        made.setToolTip(tooltip)
+        return made
+
+    def _take(self, lines: Sequence[LogLine], dropped: int) -> None:
+        self._raw += lines
+        if len(self._raw) > 2 * CAPACITY:
+            del self._raw[:-CAPACITY]
+        if not self._whole.isChecked():
+            lines = self._folder.lines(lines)
+            self._watch_folder()
+        self.view.append_lines(lines, dropped)
+
+    def _show_again(self) -> None:
+        """Show all lines anew, folded or whole."""
+        self._folder = Folder(patience=_PATIENCE)
+        whole = self._whole.isChecked()
+        self.view.replace_lines(self._raw if whole else self._folder.lines(self._raw))
+        self._watch_folder()
+
+    def _watch_folder(self) -> None:
+        if self._folder.is_idle:
+            self._fold_timer.stop()
+        elif not self._fold_timer.isActive():
+            self._fold_timer.start()
+
+    def _on_fold_turn(self) -> None:
+        lines = [] if self._pause.isChecked() else self._folder.lines(())
+        if lines:
+            self.view.append_lines(lines)
+        self._watch_folder()
+
+    def _on_pause(self, is_paused: bool) -> None:
+        if is_paused:
+            self.view.set_follow(False)
+            return
+        lines, dropped = self._waiting, self._waiting_dropped
+        self._waiting, self._waiting_dropped = [], 0
+        self._take(lines, dropped)
+        self.view.set_follow(True)
+
+    def _on_grave(self, is_on: bool) -> None:
+        if is_on:
+            self._errors.setChecked(False)
+        self._on_filter()
+
+    def _on_errors(self, is_on: bool) -> None:
+        if is_on:
+            self._grave.setChecked(False)
+        self._on_filter()
+
+    def _on_filter(self) -> None:
+        gravity = Gravity.ALL
+        if self._errors.isChecked():
+            gravity = Gravity.ERRORS
+        elif self._grave.isChecked():
+            gravity = Gravity.WARNINGS
+        self.view.filter(gravity, only_matches=self._only.isChecked())
+
     def _on_previous(self) -> None:
         self.view.step(-1)
 
@@ -100,18 +209,27 @@ class LogsPage(QWidget):
         matches = len(lines.matches) if searching else None
         show_text(
             self._count,
-            count_text(len(lines.shown), lines.dropped, matches, self.view.current_match),
+            count_text(
+                len(lines.shown),
+                lines.dropped,
+                matches,
+                self.view.current_match,
+                len(self._waiting) + self._waiting_dropped,
+            ),
         )
         self._previous.setEnabled(bool(matches))
         self._next.setEnabled(bool(matches))
 
     def _lay_out(self) -> None:
         margin, gap = self._look.space("page_margin"), self._look.space("card_gap")
-        tools = QHBoxLayout()
-        tools.setSpacing(self._look.space("step") * 2)
+        tools, more = QHBoxLayout(), QHBoxLayout()
+        for row in (tools, more):
+            row.setSpacing(self._look.space("step") * 2)
         tools.addWidget(self.field, 1)
-        for button in (self._previous, self._next, self._grave, self._follow, self._copy):
+        for button in (self._previous, self._next, self._only, self._grave, self._errors):
             tools.addWidget(button)
+        for button in (self._whole, self._pause, self._follow, self._copy, self._report):
+            more.addWidget(button)
         card = Card(self._look, "log-card")
         card.column.setContentsMargins(1, 1, 1, 1)
         card.column.addWidget(self.view)
@@ -120,7 +238,8 @@ class LogsPage(QWidget):
         column.setSpacing(gap)
         column.addLayout(tools)
         column.addWidget(card, 1)
-        column.addWidget(self._count)
+        more.insertWidget(0, self._count, 1)
+        column.addLayout(more)
 
 
 _PRESS = QEvent.Type.KeyPress

@@ -1,6 +1,7 @@
 """The log page."""
 
 import datetime
+import enum
 
 from studio.domain.metrics import LogLine
 from studio.ui.viewmodels.words import Role, plural
@@ -14,13 +15,28 @@ LEVEL_ROLES: dict[str, Role] = {
 LEVEL_SIGNS: dict[str, str] = {"warning": "!", "error": "×"}
 """What stands before a line, so that colour is not the only sign."""
 
+
+class Gravity(enum.StrEnum):
+    """Which lines are shown by their level."""
+
+    ALL = "all"
+    WARNINGS = "warnings"
+    ERRORS = "errors"
+
+
 EMPTY = "No lines yet. They appear when the engine starts."
 NO_MATCH = "No line matches."
 
 
-def is_grave(line: LogLine) -> bool:
-    """Tell whether a line is a warning or an error."""
-    return line.level in LEVEL_SIGNS
+def is_as_grave(line: LogLine, least: Gravity) -> bool:
+    """Tell whether a line is as grave as is asked for."""
+    match least:
+        case Gravity.ALL:
+            return True
+        case Gravity.WARNINGS:
+            return line.level in LEVEL_SIGNS
+        case Gravity.ERRORS:
+            return line.level == "error"
 
 
 def clock_text(at: float) -> str:
@@ -28,9 +44,13 @@ def clock_text(at: float) -> str:
     return f"{datetime.datetime.fromtimestamp(at, datetime.UTC).astimezone():%H:%M:%S}"
 
 
-def count_text(shown: int, dropped: int, matches: int | None, current: int | None) -> str:
-    """Return the line under the log: how many lines, and where the search stands."""
+def count_text(
+    shown: int, dropped: int, matches: int | None, current: int | None, waiting: int = 0
+) -> str:
+    """Return the line under the log: how many lines, where the search stands, what waits."""
     parts = [plural(shown, "line", "lines")]
+    if waiting:
+        parts.append(f"paused, {plural(waiting, 'new line waits', 'new lines wait')}")
     if dropped:
         parts.append(f"{plural(dropped, 'older line', 'older lines')} not kept")
     if matches is not None:

@@ -26,6 +26,7 @@ from studio.ui.viewmodels.logs import (
     LEVEL_ROLES,
     LEVEL_SIGNS,
     NO_MATCH,
+    Gravity,
     clock_text,
     line_text,
 )
@@ -99,16 +100,17 @@ class LogView(QAbstractScrollArea):
         self.viewport().update()
         self.counted.emit()
 
-    def show_only_grave(self, only_grave: bool) -> None:
-        """Show warnings and errors only, or everything."""
-        self.lines.only_grave = only_grave
+    def filter(self, gravity: Gravity, *, only_matches: bool = False) -> None:
+        """Show only lines that are grave enough, and on request only those that match."""
+        self.lines.filter(gravity, only_matches=only_matches)
         self._anchor = self._cursor = None
-        self._search_again()
+        self._after_search()
 
     def search(self, text: str) -> None:
         """Mark the lines that hold `text`, whatever its case, and go to the newest."""
-        self.lines.query = text
-        self._search_again()
+        self.lines.search(text)
+        self._anchor = self._cursor = None
+        self._after_search()
 
     def step(self, by: int) -> None:
         """Go `by` matches further, around the ends."""
@@ -273,8 +275,7 @@ class LogView(QAbstractScrollArea):
             self.follow_changed.emit(at_end)
         self.viewport().update()
 
-    def _search_again(self) -> None:
-        self.lines.find_again()
+    def _after_search(self) -> None:
         self._update_range()
         count = len(self.lines.matches)
         self._current = None

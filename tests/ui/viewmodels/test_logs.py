@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from studio.ui.viewmodels.logs import clock_text, count_text, is_grave, line_text
+from studio.ui.viewmodels.logs import Gravity, clock_text, count_text, is_as_grave, line_text
 from tests.ui.fake_service import line
 
 
@@ -29,7 +29,7 @@ def test_only_warnings_and_errors_are_grave() -> None:
     grave = {
         level
         for level in ("debug", "info", "warning", "error", "none")
-        if is_grave(line(0, "x", level=level))
+        if is_as_grave(line(0, "x", level=level), Gravity.WARNINGS)
     }
 
     assert grave == {"warning", "error"}

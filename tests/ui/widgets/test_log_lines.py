@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.domain.metrics import LogLine
+from studio.ui.viewmodels.logs import Gravity
 from studio.ui.widgets.log_lines import CAPACITY, LogLines
 from tests.ui.fake_service import line
 
@@ -30,7 +31,7 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
 def test_the_filter_keeps_warnings_and_errors_also_when_the_oldest_go() -> None:
     """Both lists age together."""
     lines = LogLines()
-    lines.only_grave = True
+    lines.filter(Gravity.WARNINGS, only_matches=False)
     for start in range(0, 130_000, 10_000):
         lines.append(many(start, 10_000))
 
@@ -38,30 +39,35 @@ def test_the_filter_keeps_warnings_and_errors_also_when_the_oldest_go() -> None:
     assert lines.shown[0].seq >= 130_000 - lines.count
 
 
-@given(st.lists(st.integers(0, 400), max_size=8), st.booleans())
+@given(st.lists(st.integers(0, 400), max_size=8), st.sampled_from(Gravity), st.booleans())
 def test_matches_point_at_lines_that_match_whatever_came_in_what_order(
-    counts: list[int], only_grave: bool
+    counts: list[int], gravity: Gravity, only_matches: bool
 ) -> None:
-    """Searching while lines arrive finds what searching afterwards finds."""
+    """Searching while lines arrive and while one types finds what searching afterwards finds."""
     live, later = LogLines(), LogLines()
-    live.only_grave = later.only_grave = only_grave
-    live.query = "LINE 1"
+    live.filter(gravity, only_matches=only_matches)
+    for typed in ("L", "LINE", "LINE 1"):
+        live.search(typed)
     start = 0
     for count in counts:
         live.append(many(start, count))
         later.append(many(start, count))
         start += count
-    later.query = "LINE 1"
-    later.find_again()
+    live.search("LINE 12")
+    live.search("LINE 1")
+    later.search("LINE 1")
+    later.filter(gravity, only_matches=only_matches)
 
     assert live.matches == later.matches
+    assert live.shown == later.shown
+    assert not only_matches or len(live.matches) == len(live.shown)
     assert all("line 1" in live.shown[row].text for row in live.matches)
 
 
 def test_matches_follow_their_lines_when_the_oldest_go() -> None:
     """Row numbers shift; what was found stays found."""
     lines = LogLines()
-    lines.query = "9999"
+    lines.search("9999")
     for start in range(0, 130_000, 10_000):
         lines.append(many(start, 10_000))
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
+from studio.ui.viewmodels.logs import Gravity
 from studio.ui.widgets.log_view import LogView
 from tests.ui.fake_service import line
 
@@ -114,7 +115,7 @@ def test_only_grave_lines_are_shown_on_request(view: LogView) -> None:
     """And the search looks at what is shown."""
     view.append_lines([line(0, "a"), line(1, "b", level="warning"), line(2, "a", level="error")])
 
-    view.show_only_grave(True)
+    view.filter(Gravity.WARNINGS)
     view.search("a")
 
     assert [item.seq for item in view.lines.shown] == [1, 2]
@@ -138,3 +139,20 @@ def test_any_line_can_be_drawn_and_searched(qapp: QApplication, view: LogView, t
     view.horizontalScrollBar().setValue(40)
 
     assert not view.grab().isNull()
+
+
+def test_typing_a_search_over_a_hundred_thousand_lines_does_not_stall(
+    qapp: QApplication, view: LogView
+) -> None:
+    """What is shown is filtered at each key."""
+    view.append_lines([line(seq, f"line {seq} of the engine") for seq in range(100_000)])
+    view.filter(Gravity.ALL, only_matches=True)
+
+    stalls = []
+    for typed in ("l", "li", "line 9", "line 99", "line 9", ""):
+        began = time.perf_counter()
+        view.search(typed)
+        qapp.processEvents()
+        stalls.append(time.perf_counter() - began)
+
+    assert sorted(stalls)[len(stalls) // 2] < MOST_STALL_S, stalls
