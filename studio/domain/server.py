@@ -69,5 +69,9 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     restarts: int = 0
     overrides: dict[str, str] = {}
     error: ErrorInfo | None = None
+    stalled_s: float | None = None
+    """How long it has had work and taken no step, once that is worth a look; None: it moves."""
+    note: str | None = None
+    """What it waits for, or what was cleared away for it, in a sentence."""
     badges: tuple[Badge, ...] = ()
     """Slow paths that the boot or the run showed, the dearest first."""
