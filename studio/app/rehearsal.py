@@ -7,6 +7,7 @@ from studio.app.line_speed import LineSpeed
 from studio.app.plans import Plans
 from studio.app.up import Choice
 from studio.domain.control import UpRequest, UpResult
+from studio.domain.plans import Plan
 from studio.presets import resolve
 
 Facts = Mapping[str, int | float | str]
@@ -21,12 +22,12 @@ class Rehearsal:
         self._facts = facts
         self._line = line
 
-    async def before(self, choice: Choice, request: UpRequest) -> None:
-        """Refuse a start that does not fit.
+    async def before(self, choice: Choice, request: UpRequest) -> Plan:
+        """Return the plan of a start; refuse one that does not fit.
 
         Raises: HostLacks (`plan-does-not-fit`, `plan-spills`).
         """
-        await self._plans.require(
+        return await self._plans.require(
             choice.preset,
             choice.recipe,
             choice.host,

@@ -13,6 +13,7 @@ import time
 from studio import __version__
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.cards import needs as card_needs
 from studio.app.doctor import Doctor
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
@@ -128,6 +129,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.care = parts.care
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -236,9 +238,10 @@ class Studio:
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
-        if not self._serves(choice):
-            await self.stop()
-        return await self.up(request)
+        with self._parts.supervisor.returning():  # meanwhile, requests wait
+            if not self._serves(choice):
+                await self.stop()
+            return await self.up(request)
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
@@ -250,8 +253,9 @@ class Studio:
         request = UpRequest()  # what served last, as it served, if that was not this service
         if engine.preset is not None:
             request = UpRequest(preset=engine.preset, overrides=dict(engine.overrides))
-        await self.stop()
-        return await self.up(request)
+        with self._parts.supervisor.returning():
+            await self.stop()
+            return await self.up(request)
 
     async def stop(self) -> Status:
         """End an `up` under way and the engine; the gateway stays and answers 503."""
@@ -270,8 +274,8 @@ class Studio:
         already = await self._already(choice, request)
         if already is not None:
             return already
-        await self._rehearsal.before(choice, request)
-        result = await self._up.run(choice, request)
+        plan = await self._rehearsal.before(choice, request)
+        result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
         return result
 

@@ -4,12 +4,14 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
+from studio.app.care import Care
 from studio.app.settings import SettingsFile
 from studio.domain.errors import ErrorInfo
-from studio.domain.metrics import LogLine, Tick
+from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
 from studio.gateway.keys import KeyStore
-from studio.gateway.service import EngineTarget, Gateway
+from studio.gateway.service import Gateway
+from studio.gateway.waiting import Coming, EngineTarget
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
@@ -18,7 +20,7 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
 from studio.serving.command import Launch
 from studio.serving.logs import LogKeeper
-from studio.serving.supervisor import Supervisor
+from studio.serving.supervisor import Supervisor, Target
 
 _METRICS_S = 0.8
 
@@ -49,6 +51,7 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.settings = SettingsFile(paths.settings_file)
+        self.care = Care(self.settings)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
@@ -69,14 +72,25 @@ class Parts:
             publish=lambda engine: self._hears.on_engine(engine),
             drain=lambda within_s: self._hears.drain(within_s),
             forecast_s=lambda launch: self._hears.forecast_s(launch),
+            care=self.care.now,
         )
         self.keys = KeyStore(paths.database)
-        self.gateway = Gateway(self.keys, upstream=self._target)
+        self.gateway = Gateway(
+            self.keys,
+            upstream=self._target,
+            coming=Coming(
+                wait=self._next_target,
+                within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
+                remaining_s=lambda: self.supervisor.remaining_s,
+                is_coming=lambda: self.supervisor.is_coming,
+            ),
+        )
         self.sampler = Sampler(
             fetch=self._metrics,
             engine_pid=lambda: self.supervisor.snapshot().pid,
             publish=lambda tick: self._hears.on_tick(tick),
             history=self.history,
+            on_sample=self._see,
         )
 
     @property
@@ -89,12 +103,13 @@ class Parts:
         self._listener = listener
 
     def _target(self) -> EngineTarget | None:
-        target = self.supervisor.target
-        if target is None:
-            return None
-        return EngineTarget(
-            upstream=target.upstream, key=target.key, served_name=target.served_name
-        )
+        return _as_gateways(self.supervisor.target)
+
+    async def _next_target(self) -> EngineTarget | None:
+        return _as_gateways(await self.supervisor.next_target())
+
+    def _see(self, sample: EngineSample | None) -> None:
+        self.supervisor.see(sample, self.gateway.counters.in_flight)
 
     async def _metrics(self) -> bytes | None:
         target = self.supervisor.target
@@ -105,3 +120,9 @@ class Parts:
             "GET", "/metrics", headers=[authorization], timeout_s=_METRICS_S
         )
         return body if status == 200 else None
+
+
+def _as_gateways(target: Target | None) -> EngineTarget | None:
+    if target is None:
+        return None
+    return EngineTarget(upstream=target.upstream, key=target.key, served_name=target.served_name)

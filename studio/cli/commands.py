@@ -16,6 +16,7 @@ from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none, running_or_offline
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.settings import SETTINGS_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
 from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
@@ -186,4 +187,5 @@ COMMANDS: Mapping[str, Command] = {
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
     **UPDATE_COMMANDS,
+    **SETTINGS_COMMANDS,
 }

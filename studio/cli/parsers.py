@@ -11,6 +11,7 @@ from studio.cli import (
     preset_arguments,
     preset_words,
     series_words,
+    settings_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -84,7 +85,8 @@ def build() -> _Parser:
     _add_plan(made["plan"])
     _add_logs(made["logs"])
     _add_window(made["ui"])
-    _add_network(made["network"])
+    _add_assigning(made["network"], network_words.HELP_SET, network_words.HELP_FORGET)
+    _add_assigning(made["settings"], settings_words.HELP_SET, settings_words.HELP_FORGET)
     for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
@@ -170,7 +172,7 @@ def _add_logs(parser: _Parser) -> None:
     options.add_argument("--level", metavar="LEVEL", choices=LEVELS, help=words.HELP_LEVEL)
 
 
-def _add_network(parser: _Parser) -> None:
+def _add_assigning(parser: _Parser, help_set: str, help_forget: str) -> None:
     options = parser.options
     options.add_argument(
         "--set",
@@ -178,14 +180,14 @@ def _add_network(parser: _Parser) -> None:
         metavar="NAME=VALUE",
         action="append",
         type=_setting,
-        help=network_words.HELP_SET,
+        help=help_set,
     )
     options.add_argument(
         "--forget",
         dest="dropped",
         metavar="NAME",
         action="append",
-        help=network_words.HELP_FORGET,
+        help=help_forget,
     )
     _add_json(parser)
 

@@ -258,6 +258,8 @@ def status_text(status: Status, now: float) -> str:
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
+    if engine.note is not None:
+        pairs.append((words.LABEL_NOTE, engine.note))
     under_way = [one for one in status.stages if one.state is StageState.RUNNING]
     pairs += [(words.LABEL_STAGE, stage_line(one)) for one in under_way]
     pairs.append((words.LABEL_ADDRESS, gateway.base_url or words.GATEWAY_CLOSED))

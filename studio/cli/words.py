@@ -4,7 +4,7 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import network_words
+from studio.cli import network_words, settings_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import BootPhase, EngineState
@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "keys": "Make, list and revoke the API keys of chat clients.",
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
+    "settings": settings_words.ABOUT,
     "service": "Run the service itself, for a service manager.",
     "ui": "Open the window.",
 }
@@ -373,6 +374,7 @@ LABEL_SERVICE = "Service"
 LABEL_HOME = "Folder"
 LABEL_CARDS = "Cards"
 LABEL_ERROR = "Error"
+LABEL_NOTE = "Note"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

@@ -62,6 +62,7 @@ from studio.domain.runtimes import (
     RuntimeUpdates,
     VerifyRequest,
 )
+from studio.domain.settings import CareChange, CareSettings
 
 T = TypeVar("T")
 
@@ -235,6 +236,14 @@ class ControlClient:
     async def network(self) -> NetworkReport:
         """Return how the Studio goes out to the network."""
         return await self._call("GET", "/network", NetworkReport)
+
+    async def settings(self) -> CareSettings:
+        """Return what follows a death, a standstill and an early request."""
+        return await self._call("GET", "/settings", CareSettings)
+
+    async def change_settings(self, request: CareChange) -> CareSettings:
+        """Set and forget what the person chooses about them."""
+        return await self._call("POST", "/settings", CareSettings, body=request)
 
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""

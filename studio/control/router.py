@@ -31,6 +31,7 @@ from studio.domain.runtimes import (
     RollbackRequest,
     VerifyRequest,
 )
+from studio.domain.settings import CareChange
 
 T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
@@ -88,6 +89,8 @@ class Router:
             ("GET", re.compile(r"/doctor"), self._doctor),
             ("GET", re.compile(r"/network"), self._network),
             ("POST", re.compile(r"/network"), self._change_network),
+            ("GET", re.compile(r"/settings"), self._settings),
+            ("POST", re.compile(r"/settings"), self._change_settings),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -224,6 +227,12 @@ class Router:
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))
+
+    async def _settings(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.care.report()
+
+    async def _change_settings(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.care.change(_read(body, CareChange))
 
     async def _export_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.bundles.export(unquote(parts[0]), _read(body, ExportRequest))

@@ -18,7 +18,6 @@ from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
 from studio.gateway.bodies import prepare
 from studio.gateway.dialects import (
-    RETRY_NOT_READY_S,
     Dialect,
     Refusal,
     error_body,
@@ -29,7 +28,7 @@ from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
-from studio.host.http_client import Upstream
+from studio.gateway.waiting import Coming, EngineTarget, WaitingRoom
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
 BODY_LIMIT_BYTES = 32 << 20
@@ -53,15 +52,6 @@ _PREFLIGHT_HEADERS = [
 ]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EngineTarget:
-    """The engine that serves now."""
-
-    upstream: Upstream
-    key: str | None
-    served_name: str
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -89,16 +79,20 @@ class Gateway:
         keys: KeyStore,
         *,
         upstream: Callable[[], EngineTarget | None],
+        coming: Coming | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         limits: Limits | None = None,
         on_record: Callable[[RequestRecord], None] | None = None,
     ) -> None:
-        """`hosts` and `origins` are allowed besides loopback hosts and no origin at all."""
+        """`hosts` and `origins` are allowed besides loopback hosts and no origin at all.
+
+        `coming`: an engine on its way, for which requests wait; without it they never do.
+        """
         self.counters = Counters()
         self._keys = keys
-        self._target = upstream
+        self._room = WaitingRoom(upstream, coming or Coming())
         self._body_limit_bytes = body_limit_bytes
         self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
         self._origins = frozenset(origin.encode() for origin in origins)
@@ -134,14 +128,18 @@ class Gateway:
         """Return where clients connect and how busy it is."""
         server = self._server
         counters = self.counters
+        waiting = self._room.waiting
         if server is None:
-            return GatewayInfo(in_flight=counters.in_flight, requests=counters.requests)
+            return GatewayInfo(
+                in_flight=counters.in_flight, waiting=waiting, requests=counters.requests
+            )
         host = f"[{server.address}]" if ":" in server.address else server.address
         return GatewayInfo(
             base_url=f"http://{host}:{server.port}/v1",
             address=server.address,
             port=server.port,
             in_flight=counters.in_flight,
+            waiting=waiting,
             requests=counters.requests,
         )
 
@@ -176,32 +174,42 @@ class Gateway:
         request.key = key = self._check_key(exchange)
         match route.action:
             case Action.LIST_MODELS:
-                exchange.respond(200, [_JSON, *request.extra_headers], await self._models())
+                models = await self._models(await self._room.enter(exchange))
+                exchange.respond(200, [_JSON, *request.extra_headers], models)
             case Action.SHOW_MODEL:
-                model = _model(await self._models(), model_id(exchange.path))
+                models = await self._models(await self._room.enter(exchange))
+                model = _model(models, model_id(exchange.path))
                 exchange.respond(200, [_JSON, *request.extra_headers], model)
             case Action.PASS:
                 if key.max_concurrent is not None and key.in_flight >= key.max_concurrent:
                     raise _too_many(key)
                 key.in_flight += 1
-                self.counters.in_flight += 1
                 try:
                     await self._pass(request, route)
                 finally:
                     key.in_flight -= 1
-                    self.counters.in_flight -= 1
-                    self._tell_idle()
             case _:
                 assert_never(route.action)
 
     async def _pass(self, request: Request, route: Route) -> None:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
-        self._engine()  # says no before a large body is read
+        self._room.now()  # says no before a large body is read
         body = None
         if route.method == "POST":
             body = await exchange.body(self._body_limit_bytes)
-        engine = self._engine()
+        engine = await self._room.enter(exchange)
+        self.counters.in_flight += 1
+        try:
+            await self._forward(request, route, engine, body)
+        finally:
+            self.counters.in_flight -= 1
+            self._tell_idle()
+
+    async def _forward(
+        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+    ) -> None:
+        exchange = request.exchange
         hides_usage = False
         if body is not None and route.names_model:
             prepared = prepare(
@@ -238,9 +246,8 @@ class Gateway:
             self._idle.set_result(None)
             self._idle = None
 
-    async def _models(self) -> bytes:
+    async def _models(self, engine: EngineTarget) -> bytes:
         """Return the engine's list of models, without the places where their files lie."""
-        engine = self._engine()
         headers = [(b"authorization", b"Bearer " + engine.key.encode())] if engine.key else []
         status, _, body = await engine.upstream.fetch(
             "GET", "/v1/models", headers, timeout_s=_MODELS_S
@@ -255,17 +262,6 @@ class Gateway:
             if "root" in model:
                 model["root"] = model.get("id")
         return msgspec.json.encode(models)
-
-    def _engine(self) -> EngineTarget:
-        engine = self._target()
-        if engine is None:
-            raise Refusal(
-                503,
-                "engine-not-ready",
-                "No engine is ready. `weir status` shows how far it is; `weir up` starts one.",
-                headers=((b"retry-after", b"%d" % RETRY_NOT_READY_S),),
-            )
-        return engine
 
     def _check_host(self, exchange: Exchange) -> None:
         """Refuse names that are not ours: a page elsewhere may point its own name at loopback."""

@@ -105,7 +105,9 @@ def _refusal(lack: Lack, what: str, who: Who) -> HostLacks:
     holders = sorted(card.processes or (), key=lambda one: -(one.bytes or 0))
     named = [_holder(one, who) for one in holders[:3]]
     held = f" Held by {'; '.join(named)}." if named else _nobody_named(card)
-    remedies = tuple(_end(one, card) for one in holders[:3] if one.name is not None)
+    remedies = tuple(
+        _end(one, card) for one in holders[:3] if one.name is not None and not one.is_graphics
+    )
     less = Remedy(
         kind=RemedyKind.CHOOSE,
         text="Serve something that needs less of the card, or another card.",

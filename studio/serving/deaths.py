@@ -6,7 +6,8 @@ from studio.domain.errors import EngineFailed, ErrorInfo
 from studio.domain.remedies import Remedy, RemedyKind
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
-from studio.serving.liveness import SHOWN_AFTER_S, Liveness
+from studio.serving import liveness as liveness_rules
+from studio.serving.liveness import Liveness
 from studio.serving.machine import CRASH_LIMIT, CRASH_WINDOW_S
 
 STALLED = "engine-stalled"
@@ -18,7 +19,7 @@ _RESTART = Remedy(kind=RemedyKind.RESTART, text="Start it again as it was.")
 def with_standstill(snapshot: EngineSnapshot, liveness: Liveness) -> EngineSnapshot:
     """Return `snapshot` with how long a serving engine has stood still, where that is long."""
     still_s = liveness.pulse.still_s
-    if snapshot.state is not EngineState.READY or still_s < SHOWN_AFTER_S:
+    if snapshot.state is not EngineState.READY or still_s < liveness_rules.SHOWN_AFTER_S:
         return snapshot
     return msgspec.structs.replace(snapshot, stalled_s=round(still_s, 1), note=_note(liveness))
 

@@ -128,8 +128,9 @@ class Life:
             self._child.terminate()
 
     def kill(self) -> None:
-        """End it, now or as soon as it exists."""
+        """End it, now or as soon as it exists; whoever is still asking it gets a word of ours."""
         self._is_ending = True
+        self.upstream.cut_off_all()
         if self._child is not None:
             self._child.kill()
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.metrics import EngineSample
 from studio.host import processes
+from studio.serving import liveness as liveness_rules
 from studio.serving.life import Life
-from studio.serving.liveness import SHOWN_AFTER_S
 
 COMPILE_LOOK_S = 2.0
 COMPILE_SHARE = 4
@@ -53,7 +53,7 @@ class Vigil:
         if pulse.wants_probe:
             liveness.probing()  # here, so that the next reading asks for no second one
             self._begin(self._probe())
-        if max(pulse.still_s, before.still_s) >= SHOWN_AFTER_S:
+        if max(pulse.still_s, before.still_s) >= liveness_rules.SHOWN_AFTER_S:
             self._on_news()
 
     async def _suspect(self) -> None:
