@@ -48,6 +48,7 @@ from studio.domain.runtimes import (
     RuntimeState,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.settings import CareChange, CareSettings
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
 from tests.cli.network_samples import REPORT as NETWORK
@@ -162,6 +163,7 @@ class FakeService:
     bodies: list[bytes] = dataclasses.field(default_factory=list)
     """What was sent about runtimes."""
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
+    care_changes: list[CareChange] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -251,13 +253,18 @@ class FakeService:
                 return {"down": True}
             case ["POST", "keys", *rest]:
                 return self._about_keys(rest, request)
-            case ["POST", "network"]:
-                change = msgspec.json.decode(request.content, type=NetworkChange)
-                self.network_changes.append(change)
-                return NETWORK
+            case ["POST", "network" | "settings" as what]:
+                return self._change_what(what, request.content)
             case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
                 return await self._about_runtimes(rest or [what], request)
         return self._read(path, request.url.params)
+
+    def _change_what(self, what: str, body: bytes) -> object:
+        if what == "settings":
+            self.care_changes.append(msgspec.json.decode(body, type=CareChange))
+            return CareSettings()
+        self.network_changes.append(msgspec.json.decode(body, type=NetworkChange))
+        return NETWORK
 
     def _read(self, path: str, query: httpx.QueryParams) -> object:
         if path == "/logs" and "after" not in query:
@@ -270,6 +277,7 @@ class FakeService:
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
+            "/settings": CareSettings,
             "/keys": lambda: self.keys,
             "/logs": lambda: [line for line in self.lines if line.seq > after][-count:],
         }

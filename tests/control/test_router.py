@@ -75,6 +75,7 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         "/hosts",
         "/doctor",
         "/network",
+        "/settings",
     ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
@@ -127,6 +128,8 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/keys", b'{"name": "x", "max_concurrent": 1.5}'),
         ("/network", b'{"values": {"offline": true}}'),
         ("/network", b'{"value": {"offline": "on"}}'),
+        ("/settings", b'{"values": {"on-death": 1}}'),
+        ("/settings", b'{"value": {"on-death": "tell"}}'),
     ],
     ids=lambda value: repr(value[:32]),
 )
@@ -224,6 +227,17 @@ async def test_a_pin_that_cannot_be_is_refused(router: Router) -> None:
     status, error = await ask(router, "POST", f"/runtimes/{RUNTIME}/pin", body=body)
 
     assert (status, error["code"]) == (400, "pin-needless")
+
+
+async def test_the_settings_are_set_over_the_api_too(router: Router) -> None:
+    """What follows a death is a question for a window, too."""
+    body = b'{"values": {"on-death": "tell", "stall-s": "90"}}'
+    status, now = await ask(router, "POST", "/settings", body=body)
+    refused, error = await ask(router, "POST", "/settings", body=b'{"forget": ["nothing"]}')
+
+    assert (status, now["on_death"], now["stall_s"]) == (200, "tell", 90.0)
+    assert (await ask(router, "GET", "/settings"))[1] == now
+    assert (refused, error["code"]) == (400, "setting-unknown")
 
 
 async def test_the_network_is_set_over_the_api_too(router: Router) -> None:

@@ -8,7 +8,8 @@ import pytest
 import uvloop
 
 from studio.gateway.keys import KeyStore
-from studio.gateway.service import EngineTarget, Gateway
+from studio.gateway.service import Gateway
+from studio.gateway.waiting import EngineTarget
 from studio.host.http_client import Upstream
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
 

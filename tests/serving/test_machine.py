@@ -1,7 +1,7 @@
 """The engine's life, driven with every interleaving that hypothesis can think of."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from studio.domain.server import EngineState as State
@@ -289,7 +289,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_interleaving_has_one_child_at_most_and_an_end(data: st.DataObject) -> None:
     """Whatever happens in whatever order and at whatever pace, under policies that change."""

@@ -32,6 +32,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the long waits out: they are figures, not behaviour."""
     monkeypatch.setattr(machine, "retry_delay_s", lambda _machine: 0.01)
     monkeypatch.setattr(liveness, "SHOWN_AFTER_S", 0.05)
+    monkeypatch.setattr(liveness, "SUSPICIOUS_S", 0.1)
 
 
 async def figures(target: Target) -> EngineSample | None:
@@ -180,14 +181,11 @@ async def test_an_engine_that_hangs_unseen_is_asked_for_a_token(tmp_path: Path) 
     """
     async with asyncio.timeout(LIMIT_S), keeping(tmp_path) as kept:
         await kept.supervisor.ensure_ready(kept.launch(fault="stall-after=1", stall_s=0.5))
-        idle = EngineSample(running=0.0, waiting=0.0)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(until_async(lambda: kept.supervisor.state is not READY, "its end"))
-            at_s = 0.0
-            while kept.supervisor.state is READY:
-                kept.supervisor.see(idle, 1)
-                await asyncio.sleep(0)
-                at_s += 1
+        target = kept.supervisor.target
+        assert target is not None
+        while kept.supervisor.state is READY:
+            await figures(target)
+            kept.supervisor.see(EngineSample(running=0.0, waiting=0.0), 1)
 
         assert (await kept.until_state(BACKING_OFF)).error is not None
 
