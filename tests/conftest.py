@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.fakes.weir import Weir, fake_weir, weir_home
 
 INSTALL_LIMIT_S = 1200.0
+
+settings.register_profile("weir", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("weir")
 
 
 @pytest.fixture

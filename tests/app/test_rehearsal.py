@@ -43,7 +43,7 @@ def served(boot_s: float) -> UpResult:
 async def test_a_start_that_would_spill_is_refused_but_once_when_insisted(tmp_path: Path) -> None:
     """The override is of one run: nothing of it is kept."""
     rehearsal = Rehearsal(planner(tmp_path, WINDOWS), dict, LineSpeed())
-    large = choice(tmp_path, WINDOWS, "27b-dflash2", kv_cache_memory_bytes="8G")
+    large = choice(tmp_path, WINDOWS, "27b-dflash2", kv_cache_memory_bytes="6G")
 
     with pytest.raises(HostLacks) as caught:
         await rehearsal.before(large, UpRequest())
