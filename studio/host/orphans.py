@@ -116,8 +116,9 @@ def sweep(home: Path) -> list[Ended]:
         left = find(home)  # again after each kill: what was just forked was not seen before
         if not left:
             break
-        for one in left:
+        for one in left:  # before any of them ends: a worker goes with its EngineCore
             ended.setdefault(one.pid, processes.title(one))
+        for one in left:
             with contextlib.suppress(*processes.GONE):
                 one.send_signal(signal.SIGKILL)
         psutil.wait_procs(left, timeout=min(1.0, max(0.0, deadline - time.monotonic())))
