@@ -32,7 +32,7 @@ class Ownership(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: int = 1
     boot: str | None = None
-    """The kernel's own number of this run of the machine."""
+    """The kernel's own number of this run of the machine, and of the container around us."""
     session: int
     """The engine leads a session of its own; none can get this number while one of it lives."""
     started_at: float
@@ -60,7 +60,7 @@ def own(home: Path, leader: int) -> Ownership | None:
     """Write down that `leader` and its session are ours; None where it is gone or cannot be."""
     with contextlib.suppress(psutil.Error, OSError, StudioError):
         kept = Ownership(
-            boot=boot_id(), session=leader, started_at=psutil.Process(leader).create_time()
+            boot=_here(), session=leader, started_at=psutil.Process(leader).create_time()
         )
         _write(home, kept)
         return kept
@@ -95,8 +95,8 @@ def find(home: Path) -> list[psutil.Process]:
     """Return every living process of an engine that a service of `home` started."""
     found = {one.pid: one for one in processes.marked(home)}
     kept = recorded(home)
-    if kept is not None and _still_holds(kept):
-        found |= {one.pid: one for one in _of_session(kept)}
+    if kept is not None and kept.boot == _here():
+        found |= {one.pid: one for one in _of_session(home, kept)}
     for one in list(found.values()):
         with contextlib.suppress(*processes.GONE):
             found |= {child.pid: child for child in one.children(recursive=True)}
@@ -138,26 +138,44 @@ def _write(home: Path, kept: Ownership) -> None:
     write_json(record_file(home), kept, mode=0o600)
 
 
-def _still_holds(kept: Ownership) -> bool:
-    """Tell whether the session's number can still be that engine's."""
-    if kept.boot != boot_id():
-        return False  # the machine was started anew, and numbers with it
+def _here() -> str | None:
+    """Return what process ids are counted in: this run of the machine, and its container."""
+    with contextlib.suppress(OSError):
+        return f"{boot_id()} {Path('/proc/self/ns/pid').stat().st_ino}"
+    return boot_id()
+
+
+def _of_session(home: Path, kept: Ownership) -> list[psutil.Process]:
+    """Return the members of the engine's session.
+
+    While its leader lives, the number is its own for certain. Afterwards it may have gone to
+    another session, whose leader is gone as well: then only what looks like an engine is taken.
+    """
+    has_leader = False
     with contextlib.suppress(*processes.GONE):
-        leader = psutil.Process(kept.session)
-        return abs(leader.create_time() - kept.started_at) < _CLOCK_SLACK_S
-    return True  # the leader is gone: while its session lives, nobody else gets the number
-
-
-def _of_session(kept: Ownership) -> list[psutil.Process]:
+        begun = psutil.Process(kept.session).create_time()
+        has_leader = abs(begun - kept.started_at) < _CLOCK_SLACK_S
+        if not has_leader:
+            return []  # somebody else's by now
     found = []
     for one in psutil.process_iter():
         with contextlib.suppress(*processes.GONE, OSError):
-            if os.getsid(one.pid) != kept.session:
+            if os.getsid(one.pid) != kept.session or not _is_own_user(one):
                 continue
-            # A stranger's session of the same number can only have begun later, by its leader.
-            if one.create_time() >= kept.started_at - _CLOCK_SLACK_S and _is_own_user(one):
+            if one.create_time() < kept.started_at - _CLOCK_SLACK_S:
+                continue
+            if has_leader or _is_engine(one, home):
                 found.append(one)
     return found
+
+
+def _is_engine(process: psutil.Process, home: Path) -> bool:
+    """Tell whether it calls itself a part of vLLM, or runs on an interpreter of this home."""
+    if processes.title(process).startswith(processes.TITLE):
+        return True
+    with contextlib.suppress(*processes.GONE):
+        return Path(process.exe()).is_relative_to(home)
+    return False
 
 
 def _is_own_user(process: psutil.Process) -> bool:

@@ -23,6 +23,21 @@ os.chdir("/")
 tree.rename("VLLM::Worker", "VLLM::Worker_TP0")
 print('up', flush=True); sys.stdin.read()
 """
+FORKED = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
+from tests.fakes.vllm import tree
+pids = []
+for name in ("VLLM::EngineCore", "somebody"):
+    reader, writer = os.pipe()
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        tree.rename(name, name)
+        os.write(writer, b"x")
+        sys.stdin.read(); os._exit(0)
+    os.read(reader, 1)
+print(*pids, flush=True); sys.stdin.read()
+"""
 PARENT = (
     "import subprocess, sys, os\n"
     "clean = {name: value for name, value in os.environ.items() if name != 'WEIR_ENGINE'}\n"
@@ -121,20 +136,16 @@ def test_a_number_that_another_process_got_is_not_ours(start: Start, tmp_path: P
 
 def test_a_session_whose_leader_is_dead_is_still_ours(start: Start, tmp_path: Path) -> None:
     """SIGKILL of the API server, the guard and the service: EngineCore stays, without a parent."""
-    code = (
-        "import os, sys, time\n"
-        "pid = os.fork()\n"
-        "if pid == 0:\n"
-        "    sys.stdin.read(); os._exit(0)\n"
-        "print(pid, flush=True); sys.stdin.read()"
-    )
-    leader = start(None, code)
-    child = int(said(leader))
+    leader = start(None, FORKED)
+    core, stranger = (int(word) for word in said(leader).split())
     orphans.own(tmp_path, leader.pid)
     leader.send_signal(signal.SIGKILL)
     leader.wait(20)
 
-    assert [one.pid for one in orphans.sweep(tmp_path)] == [child]
+    assert [one.pid for one in orphans.sweep(tmp_path)] == [core]
+
+    assert is_alive(stranger)  # the number may have gone to a session of somebody else's
+    os.kill(stranger, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"session": "x"}', b"\xff" * 40])
