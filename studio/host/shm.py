@@ -68,8 +68,8 @@ def remove_stale(known: Collection[str] = (), folder: Path = SHM) -> list[Region
 
 
 def _candidates(known: Collection[str], folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             if not (entry.name in known or _OFFLOAD.fullmatch(entry.name)):
                 continue
             with contextlib.suppress(OSError):
@@ -122,8 +122,8 @@ def _may_be_engine(entry: Path) -> bool:
 def _links(pid: int, is_wanted: Callable[[str], bool]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield the wanted files that a process holds open: path, and device with inode."""
     folder = _PROC / str(pid) / "fd"
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             with contextlib.suppress(OSError):
                 link = str(Path(entry.path).readlink())
                 # Asked of no others: one on a dead network disk would not answer.

@@ -34,11 +34,9 @@ _POLL_S = 1.0
 _LISTEN_POLL_S = 0.01
 _LAST_OUTPUT_S = 2.0
 """How long output may still come after the engine's end; a stray holder of the pipe ends it."""
-_LAST_WORDS_S = 0.5
-"""How long the rest of an engine may speak after one of its processes is gone: the reason comes in
-0.1 to 0.3 s, the end of the process only 5 s later (seen with vLLM 0.32)."""
 _BOOT_PART_S = 10.0
-"""The same during the boot, which an engine that notices ends by itself and explains better."""
+"""How long a booting engine may go on after one of its processes is gone: one that notices ends by
+itself, and explains better."""
 _KEPT_LINES = 4_000
 _EVIDENCE_LINES = 5
 _SPEAKER = re.compile(
@@ -255,9 +253,10 @@ class Life:
             self._lost.set()
 
     async def _miss_parts(self, on_part_died: Callable[[], None]) -> None:
-        """Call back once one of its processes is gone and the rest has had time to say why."""
+        """Call back once one of its processes is gone; a boot has time to end by itself."""
         await self._lost.wait()
-        await asyncio.sleep(_LAST_WORDS_S if self.boot_s is not None else _BOOT_PART_S)
+        if self.boot_s is None:
+            await asyncio.sleep(_BOOT_PART_S)
         on_part_died()
 
     async def _find_parts(self) -> None:

@@ -54,6 +54,8 @@ class Effect(enum.StrEnum):
     DRAIN = "drain"
     TERMINATE = "terminate"
     KILL = "kill"
+    KILL_SOON = "kill-soon"
+    """Let what is left of it say why, then kill it."""
     DIAGNOSE = "diagnose"
     BRAKE = "brake"
     """Say that it died too often, and stays down."""
@@ -107,12 +109,12 @@ _TABLE: dict[tuple[State, Kind], tuple[State, tuple[Effect, ...]]] = {
     (State.STARTING, Kind.EXITED): (State.FAILED, (Effect.DIAGNOSE,)),
     # vLLM 0.32 loses a SIGTERM while it boots, and boots on; there is nothing to save then.
     (State.STARTING, Kind.STOP): (State.STOPPING, (Effect.KILL,)),
-    (State.READY, Kind.PART_DIED): (State.STOPPING, (Effect.KILL,)),
+    (State.READY, Kind.PART_DIED): (State.STOPPING, (Effect.KILL_SOON,)),
     (State.READY, Kind.STOP): (State.DRAINING, (Effect.DRAIN,)),
     (State.DRAINING, Kind.DRAINED): (State.STOPPING, (Effect.TERMINATE,)),
     (State.DRAINING, Kind.STOP): (State.STOPPING, (Effect.TERMINATE,)),
     # What is left of it answers nobody any more, so nobody is waited for.
-    (State.DRAINING, Kind.PART_DIED): (State.STOPPING, (Effect.KILL,)),
+    (State.DRAINING, Kind.PART_DIED): (State.STOPPING, (Effect.KILL_SOON,)),
     (State.DRAINING, Kind.EXITED): (State.STOPPED, ()),
     (State.STOPPING, Kind.OVERDUE): (State.STOPPING, (Effect.KILL,)),
     (State.BACKING_OFF, Kind.RETRY): (State.PREPARING, (Effect.PREPARE,)),

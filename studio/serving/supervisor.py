@@ -36,6 +36,10 @@ TERMINATE_S = 8.0
 """How long an engine may take to end after SIGTERM. The real one takes about 2 s, or hangs until
 its clients time out when streams were running."""
 
+LAST_WORDS_S = 0.5
+"""How long the rest of an engine may speak after one of its processes is gone: the reason comes in
+0.1 to 0.3 s, the end of the process only 5 s later (seen with vLLM 0.32)."""
+
 Diagnose = Callable[[Sequence[str], int | None], ErrorInfo | None]
 
 _UNEXPLAINED = ErrorInfo(
@@ -99,6 +103,7 @@ class Supervisor:
             Effect.DRAIN: self._on_drain,
             Effect.TERMINATE: self._on_terminate,
             Effect.KILL: self._on_kill,
+            Effect.KILL_SOON: self._on_kill_soon,
             Effect.DIAGNOSE: self._on_diagnose,
             Effect.BRAKE: self._on_brake,
             Effect.TELL_STALL: self._on_tell_stall,
@@ -300,6 +305,9 @@ class Supervisor:
     def _on_kill(self, _launch: Launch) -> None:
         if self._life is not None:
             self._life.kill()
+
+    def _on_kill_soon(self, _launch: Launch) -> None:
+        self._begin(self._later(LAST_WORDS_S, Kind.OVERDUE, self._number), Kind.OVERDUE)
 
     def _on_diagnose(self, _launch: Launch) -> None:
         life = self._life

@@ -118,7 +118,8 @@ def test_an_engine_that_lost_a_process_is_ended_and_started_again() -> None:
     """Its web server lives on and says 200 to `/health`; nobody gets an answer from it."""
     now, effects = walk(*UP, Kind.PART_DIED)
     assert now.state is State.STOPPING
-    assert effects[-1] is Effect.KILL
+    assert effects[-1] is Effect.KILL_SOON
+    assert machine.step(now, Input(kind=Kind.OVERDUE))[1] == (Effect.KILL,)
     assert machine.is_coming(now)
 
     now, effects = machine.step(now, Input(kind=Kind.EXITED))
@@ -140,7 +141,7 @@ def test_nobody_is_waited_for_once_a_draining_engine_lost_a_process() -> None:
     now, effects = walk(*UP, Kind.STOP, Kind.PART_DIED)
 
     assert now.state is State.STOPPING
-    assert effects[-1] is Effect.KILL
+    assert effects[-1] is Effect.KILL_SOON
     assert machine.step(now, Input(kind=Kind.EXITED))[0].state is State.STOPPED
 
 
@@ -231,7 +232,7 @@ class World:
                 self.deaths.append(self.at_s)
             case Effect.CANCEL_RETRY:
                 self.is_retrying = False
-            case Effect.KILL | Effect.TERMINATE:
+            case Effect.KILL | Effect.KILL_SOON | Effect.TERMINATE:
                 assert self.has_child, "nobody to end"
                 self.is_ending = True
             case Effect.DRAIN:

@@ -18,10 +18,10 @@ from studio.domain.server import EngineState
 from studio.domain.settings import CareSettings, OnDeath, OnStall
 from studio.host import orphans, processes
 from studio.monitor import prometheus
-from studio.serving import evidence, liveness, machine
+from studio.serving import evidence, life, liveness, machine
 from studio.serving.supervisor import Target
 from tests.fakes.waiting import gone, until_async
-from tests.serving.keeping import LIMIT_S, Keeping, keeping
+from tests.serving.keeping import LIMIT_S, Keeping, keeping, refused
 
 READY, FAILED, BACKING_OFF = EngineState.READY, EngineState.FAILED, EngineState.BACKING_OFF
 NOTICED_S = 2.0
@@ -70,6 +70,11 @@ async def ask(target: Target) -> str:
     return "answered"
 
 
+def roles() -> set[str]:
+    """Return the parts that live."""
+    return {row.role for row in processes.tree(os.getpid(), own_role="service")}
+
+
 def pid_of(kept: Keeping, role: str) -> int:
     """Return the process id of one part of the engine."""
     rows = processes.tree(os.getpid(), own_role="service")
@@ -110,6 +115,26 @@ async def test_what_died_is_named_where_the_log_does_not_say(tmp_path: Path) -> 
 
         assert down.error is not None
         assert f"EngineCore (process {core})" in down.error.message
+
+
+async def test_a_boot_that_lost_a_process_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server waits for a worker that was killed while it loaded, for a quarter of an hour."""
+    monkeypatch.setattr(life, "_BOOT_PART_S", 0.1)
+    async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
+        starting = tasks.create_task(refused(kept, kept.launch(boot_s=6.0)))
+        await until_async(lambda: "engine-core" in roles(), "EngineCore")
+        core = pid_of(kept, "engine-core")
+        await until_async(lambda: any(f"pid={core}" in one.text for one in kept.lines()), "a word")
+
+        os.kill(core, signal.SIGKILL)
+        error = await starting
+
+        assert f"EngineCore (process {core})" in error.message
+        assert "before it was ready" in error.message
+        assert kept.supervisor.state is FAILED
+        assert kept.left() == []
 
 
 async def test_an_engine_that_stands_still_is_started_again(tmp_path: Path) -> None:
