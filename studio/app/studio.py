@@ -454,6 +454,8 @@ class Studio:
         return None
 
     def _report_boot(self, engine: EngineSnapshot) -> None:
+        if self._job is None:
+            self._stages.settle(engine)
         if engine.state is not EngineState.STARTING or engine.phase is None:
             return
         self._stages.report(

@@ -30,8 +30,8 @@ class PidWatch:
         return frozenset(self._watched)
 
     def add(self, name: str, pid: int) -> None:
-        """Watch one more; known ones, strangers and the session's leader are passed over."""
-        if pid in self._watched or pid in self._ended or pid == self._session:
+        """Watch one more; known ones and strangers are passed over."""
+        if pid in self._watched or pid in self._ended:
             return
         if sys.platform != "linux":
             return

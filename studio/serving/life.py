@@ -160,6 +160,7 @@ class Life:
         )
         self._child = running
         self._watch = PidWatch(running.pid, self._on_part_end)
+        self._watch.add("server", running.pid)
         if self._is_ending:
             running.kill()
         self._on_news()
@@ -248,9 +249,13 @@ class Life:
     # -- its processes ---------------------------------------------------------------------
 
     def _on_part_end(self, name: str, pid: int) -> None:
-        if self._lost_part is None and not self._is_ending:
+        if self._is_ending or self._lost.is_set():
+            return
+        if self._child is None or pid != self._child.pid:
             self._lost_part = f"{name} (process {pid})"
-            self._lost.set()
+        elif self.boot_s is None:
+            return  # its exit code tells more, in a moment
+        self._lost.set()
 
     async def _miss_parts(self, on_part_died: Callable[[], None]) -> None:
         """Call back once one of its processes is gone; a boot has time to end by itself."""

@@ -430,10 +430,12 @@ class Supervisor:
             on_unusable=lambda: happen(Kind.NOT_USABLE),
             on_part_died=lambda: happen(Kind.PART_DIED),
         )
-        await asyncio.to_thread(self._ground.released)
         if self._machine.state is EngineState.STOPPING and self._machine.ending is Ending.ASKED:
+            await asyncio.to_thread(self._ground.released)
             await self._ground.after_end(life.launch, self._say)
         happen(Kind.EXITED)
+        if self._machine.state is EngineState.FAILED:  # otherwise the next start does it
+            await asyncio.to_thread(self._ground.released)
 
     async def _own(self, leader: int) -> None:
         await asyncio.to_thread(self._ground.own, leader)
