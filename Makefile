@@ -16,7 +16,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-install bench-store bench-verify bench-download bench-bundle bench-up \
+.PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
         bench-idle bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
@@ -132,6 +132,9 @@ soak: dev ## Long runs with large counts
 
 bench-gateway: dev ## Gateway against talking to the engine directly
 	$(BIN)/python -m tests.bench.bench_gateway $(ARGS)
+
+bench-keys: dev ## What looking at a key costs, and asking for a year of usage
+	$(BIN)/python -m tests.bench.bench_keys $(ARGS)
 
 bench-install: dev ## Cold install against a plain uv pip sync
 	$(BIN)/python -m tests.bench.bench_install $(ARGS)

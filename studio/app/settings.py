@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.errors import Damaged
+from studio.domain.gateway import GatewaySettings
 from studio.host.documents import read_json, write_json
 
 DEFAULT_PORT = 18020
@@ -26,6 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Id to name, for the day when one is missing."""
     care: dict[str, str] = {}
     """What follows a death, a standstill, an early request: by name, as checked (app/care.py)."""
+    gateway: GatewaySettings = GatewaySettings()
     boots_s: dict[str, float] = {}
     """`preset runtime-id` to the seconds of the last boot: the next one's forecast."""
 

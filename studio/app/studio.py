@@ -15,6 +15,8 @@ from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.cards import needs as card_needs
 from studio.app.doctor import Doctor
+from studio.app.gateway import Door
+from studio.app.keys import Keys
 from studio.app.line_speed import LineSpeed
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -29,9 +31,6 @@ from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
     GatewayInfo,
-    KeyInfo,
-    KeyRequest,
-    NewKey,
     ProcessInfo,
     ServiceInfo,
     Status,
@@ -43,7 +42,6 @@ from studio.domain.events import (
     EngineChanged,
     Event,
     GatewayChanged,
-    KeysChanged,
     LogAppended,
     ServiceStopping,
     Stage,
@@ -57,14 +55,12 @@ from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
-from studio.host.http_ports import listen
 from studio.serving.command import Launch
 from studio.serving.logs import read_tail
 
 logger = logging.getLogger(__name__)
 
 _LOG_FLUSH_S = 0.1
-_ADDRESS = "127.0.0.1"
 
 
 class _Job:
@@ -104,7 +100,6 @@ class Studio:
         self._line = LineSpeed()
         self._started_at = time.time()
         self._job: _Job | None = None
-        self._is_open = False
         parts.bind(self)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(parts.paths, parts.presets, parts.catalog, self._seen_host)
@@ -130,6 +125,14 @@ class Studio:
         )
         self.network = Network(parts.paths)
         self.care = parts.care
+        self.keys = Keys(parts.keys, self.bus.publish)
+        self.door = Door(
+            parts.gateway,
+            parts.settings,
+            parts.paths,
+            active_keys=lambda: parts.keys.active,
+            publish=self.bus.publish,
+        )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self._up = Up(
             paths=parts.paths,
@@ -138,24 +141,20 @@ class Studio:
             settings=parts.settings,
             stages=self._stages,
             host=self.host,
-            open_gateway=self.open_gateway,
+            open_gateway=self.door.open,
             ensure_ready=parts.supervisor.ensure_ready,
-            first_key=self._first_key,
+            first_key=self.keys.first,
         )
 
     # -- life ------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
-        if not self._is_open:
-            await self._parts.keys.open()
-            self._is_open = True
+        await self.keys.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
-        if self._is_open:
-            self._is_open = False
-            await self._parts.keys.close()
+        await self.keys.close()
 
     async def run(self) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends."""
@@ -291,7 +290,7 @@ class Studio:
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
-            base_url=await self.open_gateway(port, request.consent),
+            base_url=await self.door.open(port, request.consent),
             preset=choice.preset.id,
             served_name=choice.preset.served_name,
             runtime=engine.runtime or choice.recipe.name,
@@ -306,19 +305,6 @@ class Studio:
         engine = self._parts.supervisor.snapshot()
         is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
         return engine.state is EngineState.READY and is_same
-
-    async def open_gateway(self, port: int, take_next: bool) -> str:
-        """Open the gateway on `port` (or, agreed to, on the next free one) and keep the choice."""
-        gateway, settings = self._parts.gateway, self._parts.settings
-        if gateway.info().port != port:
-            port = await _free_port(port, take_next)  # before the old one is closed
-            await gateway.close()
-            await gateway.open(_ADDRESS, port)
-            self.bus.publish(GatewayChanged(base_url=gateway.info().base_url))
-        settings.change(port=port)
-        base_url = gateway.info().base_url
-        assert base_url is not None
-        return base_url
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -359,7 +345,7 @@ class Studio:
             host=self._machine.last,
             tick=self._parts.sampler.last,
             stages=self._stages.now,
-            keys=self._parts.keys.active,
+            keys=self.keys.active,
         )
 
     def gateway(self) -> GatewayInfo:
@@ -391,32 +377,6 @@ class Studio:
     def history(self, seconds: int) -> list[Tick]:
         """Return the ticks of the last `seconds`."""
         return self._parts.history.since(time.time() - seconds)
-
-    # -- keys ------------------------------------------------------------------------------
-
-    async def keys(self) -> list[KeyInfo]:
-        """Return every key with its usage."""
-        await self.open()
-        return self._parts.keys.list()
-
-    async def create_key(self, request: KeyRequest) -> NewKey:
-        """Make a key."""
-        await self.open()
-        made = await self._parts.keys.create(request.name, max_concurrent=request.max_concurrent)
-        self.bus.publish(KeysChanged())
-        return made
-
-    async def revoke_key(self, key_id: str) -> KeyInfo:
-        """Make a key useless."""
-        await self.open()
-        info = await self._parts.keys.revoke(key_id)
-        self.bus.publish(KeysChanged())
-        return info
-
-    async def _first_key(self, request: KeyRequest) -> NewKey | None:
-        if self._parts.keys.active:
-            return None
-        return await self.create_key(request)
 
     def _heard(self, event: Event) -> None:
         self._line.hear(event)
@@ -469,18 +429,6 @@ class Studio:
                 unit="s",
             )
         )
-
-
-async def _free_port(port: int, take_next: bool) -> int:
-    """Return `port`, or the next free one where that was agreed to."""
-    try:
-        (await listen(_ADDRESS, port)).close()
-    except StudioError as error:
-        free = error.data.get("free_port")
-        if not take_next or not isinstance(free, int):
-            raise
-        return free
-    return port
 
 
 def _switch_command(choice: Choice) -> str:

@@ -9,9 +9,10 @@ from studio.app.settings import SettingsFile
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
-from studio.gateway.waiting import Coming, EngineTarget
+from studio.gateway.waiting import Coming
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler

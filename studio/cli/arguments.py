@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 
-from studio.cli import host_words, parsers, preset_words, words
+from studio.cli import gateway_words, host_words, key_words, parsers, preset_words, words
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import DEFAULT_LINES, REPLAYABLE
 
@@ -32,7 +32,16 @@ class Invocation:
     grep: str | None = None
     level: str | None = None
     name: str = ""
-    max_concurrent: int | None = None
+    new_name: str = ""
+    limits: dict[str, object] = dataclasses.field(default_factory=dict)
+    now: bool = False
+    seconds: int = 0
+    by: str = "key"
+    csv: bool = False
+    errors: bool = False
+    expose: bool = False
+    tls: bool | None = None
+    certificate: str | None = None
     commit: str | None = None
     hashes: dict[str, str] = dataclasses.field(default_factory=dict)
     confirm: tuple[str, ...] = ()
@@ -102,14 +111,15 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
-    "keys": words.KEY_COMMANDS,
+    "gateway": gateway_words.COMMANDS,
+    "keys": key_words.COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": words.SERVICE_COMMANDS,
 }
 
 
-_BARE = ("presets",)
+_BARE = ("gateway", "presets")
 """Commands that mean something without a second word."""
 
 

@@ -8,18 +8,19 @@ from studio.cli import render, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.doctor import DOCTOR_COMMANDS
+from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
-from studio.cli.mistakes import near
 from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
-from studio.cli.reach import Command, running, running_or_none, running_or_offline
+from studio.cli.reach import Command, running, running_or_none
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
-from studio.domain.control import KeyInfo, KeyRequest, ProcessInfo
-from studio.domain.errors import BadInput, NotFound, ServiceUnreachable
+from studio.domain.control import ProcessInfo
+from studio.domain.errors import ServiceUnreachable
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
@@ -103,72 +104,6 @@ async def ps(call: Invocation, connector: "Connector", console: Console) -> int:
     return _OK
 
 
-async def create_key(call: Invocation, connector: "Connector", console: Console) -> int:
-    """Make a key and show it this once."""
-    client = await running_or_offline(connector)
-    try:
-        made = await client.create_key(
-            KeyRequest(name=call.name, max_concurrent=call.max_concurrent)
-        )
-    finally:
-        await client.close()
-    if call.json:
-        console.document(made)
-    else:
-        console.note(words.key_made(made.info.name))
-        console.say(made.key)
-    return _OK
-
-
-async def list_keys(call: Invocation, connector: "Connector", console: Console) -> int:
-    """List the keys with their usage."""
-    client = await running_or_offline(connector)
-    try:
-        found = await client.keys()
-    finally:
-        await client.close()
-    if call.json:
-        console.document(found)
-    else:
-        console.say(render.keys_text(found))
-    return _OK
-
-
-async def revoke_key(call: Invocation, connector: "Connector", console: Console) -> int:
-    """Revoke the key of that name or id."""
-    client = await running_or_offline(connector)
-    try:
-        key = chosen_key(await client.keys(), call.name)
-        revoked = await client.revoke_key(key.id)
-    finally:
-        await client.close()
-    if call.json:
-        console.document(revoked)
-    else:
-        console.say(words.key_revoked(revoked.name))
-    return _OK
-
-
-def chosen_key(keys: list[KeyInfo], reference: str) -> KeyInfo:
-    """Return the working key whose name or id is `reference`; a name goes before an id.
-
-    Raises: NotFound (`key-unknown`), BadInput (`key-revoked`).
-    """
-    for found in (
-        [key for key in keys if key.name == reference],
-        [key for key in keys if key.id == reference],
-    ):
-        for key in found:
-            if key.revoked_at is None:
-                return key
-        if found:
-            message, hint = words.key_revoked_before(reference)
-            raise BadInput("key-revoked", message, hint=hint)
-    works = [key.name for key in keys if key.revoked_at is None]
-    message, hint = words.key_unknown(reference, near(reference, works))
-    raise NotFound("key-unknown", message, hint=hint)
-
-
 COMMANDS: Mapping[str, Command] = {
     "up": up,
     "stop": stop,
@@ -179,9 +114,8 @@ COMMANDS: Mapping[str, Command] = {
     "ps": ps,
     "logs": logs,
     "network": network,
-    "keys create": create_key,
-    "keys list": list_keys,
-    "keys revoke": revoke_key,
+    **GATEWAY_COMMANDS,
+    **KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,

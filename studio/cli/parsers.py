@@ -4,7 +4,11 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    gateway_arguments,
+    gateway_words,
     host_words,
+    key_arguments,
+    key_words,
     network_words,
     plan_arguments,
     plan_words,
@@ -87,11 +91,13 @@ def build() -> _Parser:
     _add_window(made["ui"])
     _add_assigning(made["network"], network_words.HELP_SET, network_words.HELP_FORGET)
     _add_assigning(made["settings"], settings_words.HELP_SET, settings_words.HELP_FORGET)
-    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor"):
+    for name in ("stop", "restart", "down", "status", "ps", "presets", "doctor", "requests"):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_gateway(made["gateway"])
     _add_keys(made["keys"])
+    key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
     _add_argv(made["argv"])
@@ -201,16 +207,23 @@ def _add_keys(parser: _Parser) -> None:
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
-    made = {name: _command(commands, name, text) for name, text in words.KEY_COMMANDS.items()}
-    made["create"].arguments.add_argument("name", metavar="NAME", help=words.HELP_KEY_NAME)
-    made["create"].options.add_argument(
-        "--max-concurrent", metavar="N", type=_count, help=words.HELP_MAX_CONCURRENT
-    )
-    made["revoke"].arguments.add_argument(
-        "name", metavar="NAME-OR-ID", help=words.HELP_KEY_REFERENCE
-    )
+    made = {name: _command(commands, name, text) for name, text in key_words.COMMANDS.items()}
+    key_arguments.add_keys({name: (one.arguments, one.options) for name, one in made.items()})
     for one in made.values():
         _add_json(one)
+
+
+def _add_gateway(parser: _Parser) -> None:
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
+    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
 
 
 def _add_runtime(parser: _Parser) -> None:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from studio.cli import words
-from studio.domain.control import KeyInfo, PresetInfo, ProcessInfo, Status, UpResult
+from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState
@@ -395,27 +395,6 @@ def processes_text(processes: Sequence[ProcessInfo], now: float, width: int | No
             )
         )
     return table(rows, width)
-
-
-def keys_text(keys: Sequence[KeyInfo]) -> str:
-    """Return the keys with their usage, never the keys themselves."""
-    if not keys:
-        return words.NO_KEYS
-    rows = [words.KEY_HEADINGS]
-    for one in keys:
-        used = moment_text(one.last_used_at) if one.last_used_at else words.KEY_NEVER_USED
-        rows.append(
-            (
-                one.id,
-                one.name,
-                f"{one.prefix}…",
-                count_text(one.requests),
-                count_text(one.prompt_tokens + one.generated_tokens),
-                used,
-                words.KEY_REVOKED if one.revoked_at else words.KEY_WORKS,
-            )
-        )
-    return table(rows)
 
 
 def moment_text(iso: str) -> str:

@@ -4,7 +4,7 @@ Texts only: no layout, no decisions, no output. Functions where a sentence carri
 come in as text that studio.domain.units has made.
 """
 
-from studio.cli import network_words, settings_words
+from studio.cli import gateway_words, key_words, network_words, settings_words
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
 from studio.domain.server import BootPhase, EngineState
@@ -33,17 +33,14 @@ COMMANDS: dict[str, str] = {
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
-    "keys": "Make, list and revoke the API keys of chat clients.",
+    "keys": "Make, limit, list and revoke the API keys of chat clients.",
+    "requests": key_words.ABOUT_REQUESTS,
+    "gateway": gateway_words.ABOUT,
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
     "settings": settings_words.ABOUT,
     "service": "Run the service itself, for a service manager.",
     "ui": "Open the window.",
-}
-KEY_COMMANDS: dict[str, str] = {
-    "create": "Make a key. It is shown once, then only its hash is kept.",
-    "list": "List all keys with their usage.",
-    "revoke": "Make a key useless from now on.",
 }
 RUNTIME_COMMANDS: dict[str, str] = {
     "list": "List every runtime, its state, and whether it works on this machine.",
@@ -86,9 +83,6 @@ HELP_FOLLOW = "Keep showing new lines until Ctrl+C."
 HELP_LINES = "How many of the newest lines to show (default: 200)."
 HELP_GREP = "Show only lines that contain this text; upper and lower case are the same."
 HELP_LEVEL = "Show only lines of this level or a more serious one."
-HELP_KEY_NAME = "What to call the key, for example the name of the client."
-HELP_KEY_REFERENCE = "The key's name or id, as `weir keys list` shows them."
-HELP_MAX_CONCURRENT = "How many requests the key may run at the same time."
 HELP_RUNTIME_NAME = "The runtime's name, as `weir runtime list` shows it."
 HELP_PIN_COMMIT = "Commit of the upstream patch series, in full (40 digits)."
 HELP_PIN_HASH = "The sha256 of a wheel that no source gives one for; may be given again."
@@ -435,41 +429,13 @@ ENGINE_STOPPED = "The engine is stopped. `weir down` ends the service too."
 NOTHING_RUNS = "Nothing is running."
 DOWN_DONE = "Engine and service have ended."
 NO_LINES = "The log has no such lines."
-NO_KEYS = "There is no key. Make one with `weir keys create NAME`."
 NO_PRESETS = "There is no preset."
 PROCESS_HEADINGS = ("PID", "PARENT", "ROLE", "MEMORY", "CPU", "RUNNING", "COMMAND")
-KEY_HEADINGS = ("ID", "NAME", "KEY", "REQUESTS", "TOKENS", "LAST USED", "STATE")
-KEY_WORKS = "works"
-KEY_REVOKED = "revoked"
-KEY_NEVER_USED = "never"
 LICENCE = "licence {licence}"
 LICENCE_NOT_KNOWN = "not known"
 FITS = "fits"
 FITS_NOT = "does not fit"
 NOTHING_TO_DOWNLOAD = "all here"
-
-
-def key_made(name: str) -> str:
-    """Say that a key was made."""
-    return f"Key `{name}` was made. It is shown this once only:"
-
-
-def key_revoked(name: str) -> str:
-    """Say that a key no longer works."""
-    return f"Key `{name}` no longer works."
-
-
-def key_unknown(reference: str, near: str | None) -> tuple[str, str]:
-    """Say that no key has that name, and what to do."""
-    return (
-        f"No key is called `{reference}`.",
-        _near(near).strip() or "`weir keys list` shows all keys.",
-    )
-
-
-def key_revoked_before(reference: str) -> tuple[str, str]:
-    """Say that a key was revoked before, and what to do."""
-    return f"Key `{reference}` was revoked before.", "`weir keys list` shows all keys."
 
 
 def to_download(amount: str) -> str:

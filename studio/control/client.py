@@ -34,9 +34,19 @@ from studio.domain.control import (
 from studio.domain.doctor import DoctorReport
 from studio.domain.errors import ErrorInfo, ServiceUnreachable, StudioError, from_info
 from studio.domain.events import Event
+from studio.domain.gateway import GatewayChange, GatewayReport
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry
 from studio.domain.integrity import Collected, Repaired, Verdict
+from studio.domain.keys import (
+    KeyLimits,
+    LimitsChange,
+    RenameRequest,
+    RequestEntry,
+    RevokeRequest,
+    UsageBy,
+    UsageRow,
+)
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.network import NetworkChange, NetworkReport
 from studio.domain.plans import MadePreset, MakeRequest, Plan, PlanRequest
@@ -291,9 +301,46 @@ class ControlClient:
         """Make a key; this is the only time that it can be read."""
         return await self._call("POST", "/keys", NewKey, body=request)
 
-    async def revoke_key(self, key_id: str) -> KeyInfo:
-        """Make a key useless from now on."""
-        return await self._call("POST", f"/keys/{_part(key_id)}/revoke", KeyInfo)
+    async def revoke_key(self, key_id: str, *, stop_running: bool = False) -> KeyInfo:
+        """Make a key useless from now on; its running requests go on unless told."""
+        body = RevokeRequest(stop_running=stop_running)
+        return await self._call("POST", f"/keys/{_part(key_id)}/revoke", KeyInfo, body=body)
+
+    async def rotate_key(self, key_id: str) -> NewKey:
+        """Replace a key's secret; this is the only time that the new one can be read."""
+        return await self._call("POST", f"/keys/{_part(key_id)}/rotate", NewKey)
+
+    async def rename_key(self, key_id: str, name: str) -> KeyInfo:
+        """Give a key another name."""
+        body = RenameRequest(name=name)
+        return await self._call("POST", f"/keys/{_part(key_id)}/rename", KeyInfo, body=body)
+
+    async def limit_key(self, key_id: str, limits: KeyLimits) -> KeyInfo:
+        """Replace all that a key may do."""
+        body = LimitsChange(limits=limits)
+        return await self._call("POST", f"/keys/{_part(key_id)}/limits", KeyInfo, body=body)
+
+    async def usage(
+        self, *, key_id: str | None = None, seconds: int, by: UsageBy
+    ) -> list[UsageRow]:
+        """Return what keys used in the last `seconds` (at most 400 days), oldest first."""
+        query = _query(key=key_id, seconds=str(seconds), by=by.value)
+        return await self._call("GET", f"/keys/usage{query}", list[UsageRow])
+
+    async def requests(
+        self, *, key_id: str | None = None, lines: int = 200, errors_only: bool = False
+    ) -> list[RequestEntry]:
+        """Return the newest requests, oldest first: no prompts, no answers."""
+        query = _query(key=key_id, lines=str(lines), errors="1" if errors_only else None)
+        return await self._call("GET", f"/requests{query}", list[RequestEntry])
+
+    async def gateway(self) -> GatewayReport:
+        """Return how the gateway is set up, and where it can be reached."""
+        return await self._call("GET", "/gateway", GatewayReport)
+
+    async def change_gateway(self, change: GatewayChange) -> GatewayReport:
+        """Change names and doors of the gateway."""
+        return await self._call("POST", "/gateway", GatewayReport, body=change)
 
     async def events(self, *, hold: bool = False) -> AsyncGenerator[Event, None]:
         """Yield events as they happen, beginning with the present state of everything.

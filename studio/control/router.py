@@ -21,6 +21,8 @@ from studio.domain.errors import (
     NotFound,
     StudioError,
 )
+from studio.domain.gateway import GatewayChange
+from studio.domain.keys import LimitsChange, RenameRequest, RevokeRequest, UsageBy
 from studio.domain.network import NetworkChange
 from studio.domain.plans import MakeRequest, PlanRequest
 from studio.domain.presets import ArgvRequest, CopyRequest, EditRequest, ImportPresetRequest
@@ -37,6 +39,8 @@ T = TypeVar("T")
 BODY_LIMIT_BYTES = 1 << 20
 _MOST_LINES = 20_000
 _MOST_SECONDS = 3_600
+_USAGE_S = 30 * 86_400
+_MOST_USAGE_S = 400 * 86_400
 _OF_THE_SERVER = {"/events": "GET", "/keep": "POST"}
 _BAD_INPUT = {"method-not-allowed": 405, "body-too-large": 413}
 
@@ -96,7 +100,14 @@ class Router:
             ("GET", re.compile(r"/history"), self._history),
             ("GET", re.compile(r"/keys"), self._keys),
             ("POST", re.compile(r"/keys"), self._create_key),
+            ("GET", re.compile(r"/keys/usage"), self._usage),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/revoke"), self._revoke_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/rotate"), self._rotate_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/rename"), self._rename_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/limits"), self._limit_key),
+            ("GET", re.compile(r"/requests"), self._requests),
+            ("GET", re.compile(r"/gateway"), self._gateway),
+            ("POST", re.compile(r"/gateway"), self._change_gateway),
         ]
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -261,13 +272,45 @@ class Router:
         return self._studio.history(_number(query, "seconds", 300, most=_MOST_SECONDS) or 0)
 
     async def _keys(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.keys()
+        return await self._studio.keys.all()
 
     async def _create_key(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.create_key(_read(body, KeyRequest))
+        return await self._studio.keys.create(_read(body, KeyRequest))
 
-    async def _revoke_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
-        return await self._studio.revoke_key(unquote(parts[0]))
+    async def _revoke_key(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.revoke(unquote(parts[0]), _read(body, RevokeRequest))
+
+    async def _rotate_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.rotate(unquote(parts[0]))
+
+    async def _rename_key(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.rename(unquote(parts[0]), _read(body, RenameRequest))
+
+    async def _limit_key(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.limit(unquote(parts[0]), _read(body, LimitsChange))
+
+    async def _usage(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        by = _word(query, "by") or UsageBy.KEY.value
+        if by not in list(UsageBy):
+            known = ", ".join(f"`{one}`" for one in UsageBy)
+            raise BadInput("request-invalid", f"`by` should be one of {known}, found `{by}`.")
+        seconds = _number(query, "seconds", _USAGE_S, most=_MOST_USAGE_S) or 0
+        key_id = _word(query, "key")
+        return await self._studio.keys.used(key_id=key_id, since_s=seconds, by=UsageBy(by))
+
+    async def _requests(self, query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.requests(
+            key_id=_word(query, "key"),
+            count=_number(query, "lines", 200, most=_MOST_LINES) or 0,
+            errors_only=_word(query, "errors") == "1",
+        )
+
+    async def _gateway(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.door.report()
+
+    async def _change_gateway(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        await self._studio.keys.open()  # exposing it needs one
+        return await self._studio.door.change(_read(body, GatewayChange))
 
 
 def http_status(error: StudioError) -> int:

@@ -4,6 +4,7 @@ import msgspec
 
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
+from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineSnapshot
@@ -48,8 +49,14 @@ class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str
     created_at: str
     revoked_at: str | None = None
+    rotated_at: str | None = None
+    """When its secret was replaced."""
+    has_expired: bool = False
     last_used_at: str | None = None
-    max_concurrent: int | None = None
+    last_address: str | None = None
+    limits: KeyLimits = KeyLimits()
+    running: int = 0
+    """Requests under way now."""
     requests: int = 0
     errors: int = 0
     prompt_tokens: int = 0
@@ -68,7 +75,7 @@ class KeyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Make a key."""
 
     name: str
-    max_concurrent: int | None = None
+    limits: KeyLimits = KeyLimits()
 
 
 class GatewayInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,11 +5,14 @@ brace: of two fields of one name JSON readers, the engine's included, take the l
 """
 
 import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
 _TRUE = frozenset({b"true", b"1", b'"true"'})
 """What the engine, too, reads as true."""
+_NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
 class _Asked(msgspec.Struct):
@@ -23,13 +26,23 @@ class Prepared:
     """A body as the engine gets it."""
 
     body: bytes
+    model: str | None = None
+    """As the body names it; None: not named, or no name."""
+    meant: str = ""
+    """As the engine is asked for it."""
     is_stream: bool = False
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
 
 
-def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Prepared:
-    """Name the model where the body names none, and ask for the usage of a stream.
+def prepare(
+    body: bytes,
+    *,
+    served_name: str,
+    takes_stream_options: bool,
+    aliases: Mapping[str, str] = _NO_ALIASES,
+) -> Prepared:
+    """Name the model where the body names none or an alias, and ask for the usage of a stream.
 
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
@@ -38,8 +51,11 @@ def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Pre
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Prepared(body=body)
     fields: dict[str, object] = {}
-    if bytes(asked.model) in {b"", b"null"}:
+    model = _name(asked.model)
+    if model is None and bytes(asked.model) in {b"", b"null"}:
         fields["model"] = served_name
+    elif model is not None and model in aliases:
+        fields["model"] = aliases[model] or served_name
     is_stream = bytes(asked.stream) in _TRUE
     hides_usage = False
     if is_stream and takes_stream_options:
@@ -48,7 +64,9 @@ def prepare(body: bytes, *, served_name: str, takes_stream_options: bool) -> Pre
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        body=_appended(body, fields) if fields else body,
+        body=appended(body, fields) if fields else body,
+        model=model,
+        meant=str(fields.get("model", model or "")),
         is_stream=is_stream,
         hides_usage=hides_usage,
     )
@@ -72,7 +90,16 @@ def _options(raw: bytes) -> dict[str, object] | None:
     return options | changes
 
 
-def _appended(body: bytes, fields: dict[str, object]) -> bytes:
+def _name(raw: msgspec.Raw) -> str | None:
+    try:
+        name = msgspec.json.decode(raw) if bytes(raw) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
+
+
+def appended(body: bytes, fields: dict[str, object]) -> bytes:
+    """Return a JSON object with more fields at its end: of two of a name, the last one counts."""
     end = body.rindex(b"}")
     is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
     added = msgspec.json.encode(fields)[1:-1]

@@ -5,6 +5,7 @@ it is whole (the engine sends it in one go), so that an engine that dies in the 
 an honest 502 instead of half a document.
 """
 
+import dataclasses
 import enum
 import time
 
@@ -100,6 +101,8 @@ class Relay:
         self.status: int | None = None
         self.tokens = Tokens()
         self.has_failed = False
+        self.is_cut = False
+        """The answer was not waited for, or broke off: its tokens are not the engine's count."""
         self.first_token_s: float | None = None
         """When the first piece of a stream came, by `time.perf_counter`."""
         self._exchange = exchange
@@ -111,9 +114,11 @@ class Relay:
         self._headers: list[tuple[bytes, bytes]] = []
         self._kept: list[bytes] = []
         self._kept_bytes = 0
+        self._call: Call | None = None
 
     def follow(self, call: Call) -> None:
         """Let the client's leaving end the call, and the client's pace be the engine's."""
+        self._call = call
         exchange = self._exchange
         exchange.on_gone(call.abort)
         exchange.on_pressure(lambda is_full: call.pause() if is_full else call.resume())
@@ -181,7 +186,8 @@ class Relay:
     def fail(self, refusal: Refusal) -> None:
         """End with an error, whatever was sent so far."""
         self.has_failed = True
-        self.tokens = self._tap.tokens
+        if self._exchange.is_started:
+            self.leave()
         if not self._exchange.is_started:
             self.status = refusal.status
             send_refusal(self._exchange, self._dialect, refusal, self._extra_headers)
@@ -194,8 +200,21 @@ class Relay:
             self._exchange.abort()
 
     def leave(self) -> None:
-        """Keep what is known of an answer that the client did not wait for."""
-        self.tokens = self._tap.tokens
+        """Keep what is known of an answer that the client did not wait for.
+
+        Every event but the first holds a token at least: a guess, and marked as one.
+        """
+        self.is_cut = True
+        known = self._tap.tokens
+        generated = max(known.generated or 0, self._tap.events - 1)
+        self.tokens = dataclasses.replace(known, generated=max(0, generated))
+
+    def cut(self, refusal: Refusal) -> None:
+        """End an answer that runs with an error to its client; the engine stops at once."""
+        if not self._exchange.is_ended:
+            self.fail(refusal)
+        if self._call is not None:
+            self._call.abort()
 
     def _answer(self, body: bytes) -> None:
         assert self.status is not None

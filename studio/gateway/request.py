@@ -1,11 +1,13 @@
 """One request under way: what is known of it, and what is kept when it is over."""
 
+import dataclasses
 import re
 import secrets
 import time
 
 from studio.gateway.dialects import Refusal
-from studio.gateway.keys import Key
+from studio.gateway.estimate import PromptRatio
+from studio.gateway.key import Key
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
 from studio.gateway.usage import RequestRecord, Tokens
@@ -23,12 +25,14 @@ class Request:
     __slots__ = (
         "at",
         "began_s",
+        "body_bytes",
         "code",
         "exchange",
         "extra_headers",
         "id",
         "is_stream",
         "key",
+        "model",
         "relay",
         "route",
     )
@@ -44,6 +48,8 @@ class Request:
         self.relay: Relay | None = None
         self.code: str | None = None
         self.is_stream = False
+        self.model: str | None = None
+        self.body_bytes = 0
 
     @property
     def has_failed(self) -> bool:
@@ -61,9 +67,21 @@ class Request:
         else:
             send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
 
-    def record(self) -> RequestRecord:
-        """Return what is kept of the request."""
+    def cut(self, refusal: Refusal) -> None:
+        """End it while the engine works on it."""
+        self.code = refusal.code
+        if self.relay is not None:
+            self.relay.cut(refusal)
+
+    def record(self, ratio: PromptRatio) -> RequestRecord:
+        """Return what is kept of the request; `ratio` learns from it, or fills what it lacks."""
         relay = self.relay
+        tokens = relay.tokens if relay is not None else Tokens()
+        is_cut = relay is not None and relay.is_cut
+        if is_cut and tokens.prompt is None:
+            tokens = dataclasses.replace(tokens, prompt=ratio.guess(self.body_bytes))
+        elif not is_cut:
+            ratio.learn(self.body_bytes, tokens.prompt)
         first_s = relay.first_token_s if relay is not None else None
         return RequestRecord(
             at=self.at,
@@ -77,7 +95,10 @@ class Request:
             has_client_left=self.exchange.is_gone and not self.exchange.is_ended,
             ttft_s=first_s - self.began_s if first_s is not None else None,
             duration_s=time.perf_counter() - self.began_s,
-            tokens=relay.tokens if relay is not None else Tokens(),
+            tokens=tokens,
+            model=self.model,
+            address=self.exchange.peer,
+            is_estimated=is_cut,
         )
 
 

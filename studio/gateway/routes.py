@@ -40,13 +40,15 @@ class Route:
         return "GET, HEAD" if self.method == "GET" else self.method
 
 
-def _post(name: str, dialect: Dialect, *, takes_stream_options: bool = False) -> Route:
+def _post(
+    name: str, dialect: Dialect, *, takes_stream_options: bool = False, names_model: bool = True
+) -> Route:
     return Route(
         name=name,
         method="POST",
         action=Action.PASS,
         dialect=dialect,
-        names_model=True,
+        names_model=names_model,
         takes_stream_options=takes_stream_options,
     )
 
@@ -59,6 +61,14 @@ _EXACT = {
         _post("/v1/chat/completions", Dialect.OPENAI, takes_stream_options=True),
         _post("/v1/completions", Dialect.OPENAI, takes_stream_options=True),
         _post("/v1/embeddings", Dialect.OPENAI),
+        _post("/v1/rerank", Dialect.OPENAI),
+        _post("/v1/score", Dialect.OPENAI),
+        _post("/v1/audio/transcriptions", Dialect.OPENAI, names_model=False),  # a form, no JSON
+        _post("/v1/audio/translations", Dialect.OPENAI, names_model=False),
+        _post("/pooling", Dialect.OPENAI),
+        _post("/classify", Dialect.OPENAI),
+        _post("/tokenize", Dialect.OPENAI),
+        _post("/detokenize", Dialect.OPENAI),
         _post("/v1/responses", Dialect.OPENAI_RESPONSES),
         _post("/v1/messages", Dialect.ANTHROPIC),
         _post("/v1/messages/count_tokens", Dialect.ANTHROPIC),
@@ -92,6 +102,15 @@ def find(path: str) -> Route | None:
     if match is None:
         return None
     return _CANCEL_RESPONSE if match["cancel"] else _GET_RESPONSE
+
+
+def passing() -> tuple[Route, ...]:
+    """Return the routes that go to the engine."""
+    return (
+        *(route for route in _EXACT.values() if route.action is Action.PASS),
+        _GET_RESPONSE,
+        _CANCEL_RESPONSE,
+    )
 
 
 def model_id(path: str) -> str:

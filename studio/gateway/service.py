@@ -9,13 +9,15 @@ import asyncio
 import dataclasses
 import logging
 import secrets
-from collections.abc import Callable, Iterable
+import ssl
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 import msgspec
 
 from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
+from studio.gateway import admission
 from studio.gateway.bodies import prepare
 from studio.gateway.dialects import (
     Dialect,
@@ -23,12 +25,16 @@ from studio.gateway.dialects import (
     error_body,
     refusal_of,
 )
-from studio.gateway.keys import Key, KeyStore
+from studio.gateway.engine import EngineTarget
+from studio.gateway.estimate import PromptRatio
+from studio.gateway.key import Key
+from studio.gateway.keys import KeyStore
 from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
-from studio.gateway.waiting import Coming, EngineTarget, WaitingRoom
+from studio.gateway.waiting import Coming, WaitingRoom
+from studio.host.addresses import in_url, reached_here
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
 BODY_LIMIT_BYTES = 32 << 20
@@ -94,21 +100,41 @@ class Gateway:
         self._keys = keys
         self._room = WaitingRoom(upstream, coming or Coming())
         self._body_limit_bytes = body_limit_bytes
-        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
-        self._origins = frozenset(origin.encode() for origin in origins)
+        self._hosts: frozenset[str] = LOOPBACK_HOSTS
+        self._origins: frozenset[bytes] = frozenset()
+        self._aliases: Mapping[str, str] = {}
         self._limits = limits
         self._on_record = on_record
         self._server: Server | None = None
+        self._scheme = "http"
         self._idle: asyncio.Future[None] | None = None
+        self._ratio = PromptRatio()
+        self.allow(hosts=hosts, origins=origins)
 
-    async def open(self, address: str = "127.0.0.1", port: int = 0) -> None:
+    def allow(
+        self,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        """Replace what is allowed besides loopback hosts, and the names that mean others."""
+        self._hosts = LOOPBACK_HOSTS | {host.lower() for host in hosts}
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self._aliases = dict(aliases or {})
+
+    async def open(
+        self, address: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    ) -> None:
         """Begin to answer. Raises: what `studio.host.http_server.serve` raises."""
+        self._scheme = "http" if tls is None else "https"
         self._server = await serve(
             self._handle,
             address=address,
             port=port,
             limits=self._limits,
             refusal=_refusal,
+            tls=tls,
         )
 
     async def wait_idle(self) -> None:
@@ -133,9 +159,9 @@ class Gateway:
             return GatewayInfo(
                 in_flight=counters.in_flight, waiting=waiting, requests=counters.requests
             )
-        host = f"[{server.address}]" if ":" in server.address else server.address
+        host = reached_here(server.address)
         return GatewayInfo(
-            base_url=f"http://{host}:{server.port}/v1",
+            base_url=f"{self._scheme}://{in_url(host)}:{server.port}/v1",
             address=server.address,
             port=server.port,
             in_flight=counters.in_flight,
@@ -172,22 +198,24 @@ class Gateway:
             exchange.respond(200, [_TEXT, *request.extra_headers], _GREETING)
             return
         request.key = key = self._check_key(exchange)
+        admission.check(key, route, exchange.peer)
         match route.action:
             case Action.LIST_MODELS:
-                models = await self._models(await self._room.enter(exchange))
+                models = await self._models(key, await self._room.enter(exchange))
                 exchange.respond(200, [_JSON, *request.extra_headers], models)
             case Action.SHOW_MODEL:
-                models = await self._models(await self._room.enter(exchange))
+                models = await self._models(key, await self._room.enter(exchange))
                 model = _model(models, model_id(exchange.path))
                 exchange.respond(200, [_JSON, *request.extra_headers], model)
             case Action.PASS:
-                if key.max_concurrent is not None and key.in_flight >= key.max_concurrent:
-                    raise _too_many(key)
+                admission.admit(key, request, self._keys.usage)
                 key.in_flight += 1
+                key.running.add(request)
                 try:
                     await self._pass(request, route)
                 finally:
                     key.in_flight -= 1
+                    key.running.discard(request)
             case _:
                 assert_never(route.action)
 
@@ -216,9 +244,12 @@ class Gateway:
                 body,
                 served_name=engine.served_name,
                 takes_stream_options=route.takes_stream_options,
+                aliases=self._aliases,
             )
-            body, request.is_stream = prepared.body, prepared.is_stream
+            request.model, request.is_stream = prepared.model, prepared.is_stream
+            request.body_bytes = len(body)
             hides_usage = prepared.hides_usage
+            body = await admission.bounded(request, prepared, engine)
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -246,11 +277,10 @@ class Gateway:
             self._idle.set_result(None)
             self._idle = None
 
-    async def _models(self, engine: EngineTarget) -> bytes:
-        """Return the engine's list of models, without the places where their files lie."""
-        headers = [(b"authorization", b"Bearer " + engine.key.encode())] if engine.key else []
+    async def _models(self, key: Key, engine: EngineTarget) -> bytes:
+        """Return the engine's models that `key` may use, without the places of their files."""
         status, _, body = await engine.upstream.fetch(
-            "GET", "/v1/models", headers, timeout_s=_MODELS_S
+            "GET", "/v1/models", engine.authorization, timeout_s=_MODELS_S
         )
         try:
             models = msgspec.json.decode(body, type=_Models)
@@ -261,6 +291,12 @@ class Gateway:
         for model in models.data:
             if "root" in model:
                 model["root"] = model.get("id")
+        served = {str(model.get("id")): model for model in models.data}
+        for alias, meant in self._aliases.items():
+            named = served.get(meant or engine.served_name)
+            if named is not None and alias not in served:
+                models.data.append({**named, "id": alias})
+        models.data = [one for one in models.data if key.gate.allows_model(str(one.get("id")))]
         return msgspec.json.encode(models)
 
     def _check_host(self, exchange: Exchange) -> None:
@@ -313,7 +349,7 @@ class Gateway:
 
     def _finish(self, request: Request) -> None:
         """Count a request that is over."""
-        record = request.record()
+        record = request.record(self._ratio)
         counters = self.counters
         is_error = request.has_failed
         if request.relay is None:
@@ -329,7 +365,9 @@ class Gateway:
                 counters.ttft_count += 1
         is_counted = request.route is not None and request.route.action is Action.PASS
         if request.key is not None and is_counted:
-            self._keys.count(request.key, tokens=record.tokens, is_error=is_error)
+            self._keys.record(request.key, record, is_error=is_error)
+        elif is_error:
+            self._keys.record_refused(record)
         if self._on_record is not None:
             self._on_record(record)
 
@@ -363,15 +401,6 @@ def _model(models: bytes, name: str) -> bytes:
     names = ", ".join(str(model.get("id")) for model in listed)
     text = f"There is no model {name!r}; served now: {names}."
     raise Refusal(404, "model-unknown", text, param="model")
-
-
-def _too_many(key: Key) -> Refusal:
-    return Refusal(
-        429,
-        "key-busy",
-        f"The key {key.name!r} may have {key.max_concurrent} requests at a time, and has them.",
-        headers=((b"retry-after", b"1"),),
-    )
 
 
 def _refusal(status: int, code: str, message: str) -> tuple[Headers, bytes]:

@@ -79,6 +79,21 @@ class RequestRecord:
     ttft_s: float | None
     duration_s: float
     tokens: Tokens
+    model: str | None = None
+    """As the request named it; None: not named."""
+    address: str | None = None
+    """Where it came from."""
+    is_estimated: bool = False
+    """The answer was cut off, and its tokens are not the engine's own count."""
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Generated tokens a second after the first one; None for less than two or no stream."""
+        generated = self.tokens.generated
+        if self.ttft_s is None or generated is None or generated < 2:
+            return None
+        span_s = self.duration_s - self.ttft_s
+        return (generated - 1) / span_s if span_s > 0 else None
 
 
 class StreamTap:
@@ -88,6 +103,8 @@ class StreamTap:
         self.tokens = Tokens()
         self.has_error = False
         """Whether the engine put an error event into the stream."""
+        self.events = 0
+        """Whole events that went by, about one for each step of the engine."""
         self._hides_usage = hides_usage
         self._rest = b""
 
@@ -103,11 +120,13 @@ class StreamTap:
         an event anyway.
         """
         if not self._rest and data.endswith(b"\n\n"):
+            self.events += data.count(b"\n\n")
             if _USAGE not in data and _ERROR not in data:
                 return data
             return self._inspect(data)
         joined = self._rest + data
         end = _last_event_end(joined)
+        self.events += len(_EVENT_END.findall(joined, 0, end))
         if len(joined) - end > _HOLD_LIMIT_BYTES:
             self._hides_usage, passed = False, joined if self._hides_usage else data
             self._rest = b""

@@ -11,21 +11,12 @@ import math
 from collections.abc import Awaitable, Callable
 
 from studio.gateway.dialects import RETRY_NOT_READY_S, Refusal
-from studio.host.http_client import Upstream
+from studio.gateway.engine import EngineTarget
 from studio.host.http_server import ClientLeft, Exchange
 
 MOST_WAITING = 64
 _LONGEST_RETRY_S = 60
 """The official clients take no Retry-After beyond a minute, and guess instead."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EngineTarget:
-    """The engine that serves now."""
-
-    upstream: Upstream
-    key: str | None
-    served_name: str
 
 
 async def _none() -> EngineTarget | None:

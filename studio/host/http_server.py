@@ -8,6 +8,7 @@ docs/decisions/0002-http-core.md.
 import asyncio
 import logging
 import secrets
+import ssl
 from collections.abc import Awaitable, Callable, Coroutine
 
 from studio.host.http_connection import Refusal, ServerConnection
@@ -24,6 +25,8 @@ _FLUSH_S = 1.0
 
 logger = logging.getLogger(__name__)
 
+_HANDSHAKE_S = 10.0
+
 
 async def serve(
     handler: Handler,
@@ -33,6 +36,7 @@ async def serve(
     limits: Limits | None = None,
     on_error: OnError | None = None,
     refusal: Refusal | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> "Server":
     """Listen and hand each request to `handler`; port 0 takes any free one.
 
@@ -51,7 +55,12 @@ async def serve(
     )
     try:
         await server.open(
-            asyncio.get_running_loop().create_server(server.connection, sock=listener)
+            asyncio.get_running_loop().create_server(
+                server.connection,
+                sock=listener,
+                ssl=tls,
+                ssl_handshake_timeout=_HANDSHAKE_S if tls is not None else None,
+            )
         )
     except BaseException:
         listener.close()

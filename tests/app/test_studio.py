@@ -25,6 +25,7 @@ from studio.domain.events import (
     Ticked,
     UpFinished,
 )
+from studio.domain.keys import RevokeRequest
 from studio.domain.server import EngineState
 from studio.host.documents import write_json
 from tests.app.running import Running, fake_paths, running
@@ -84,7 +85,7 @@ async def test_an_up_says_where_and_makes_one_key(made: Running) -> None:
     assert second.already_running
     assert second.api_key is None
     assert second.base_url == first.base_url
-    (key,) = await made.studio.keys()
+    (key,) = await made.studio.keys.all()
     assert key.name == "default"
     assert made.studio.status().keys == 1
 
@@ -109,7 +110,7 @@ async def test_the_same_request_at_the_same_time_is_joined(made: Running) -> Non
 
     results = [call.result() for call in calls]
     assert results[0] == results[1] == results[2]
-    assert len(await made.studio.keys()) == 1
+    assert len(await made.studio.keys.all()) == 1
     pids = {event.engine.pid for event in made.of(EngineChanged) if event.engine.pid}
     assert len(pids) == 1
 
@@ -393,8 +394,8 @@ async def test_another_preset_with_a_port_moves_nothing(made: Running) -> None:
 
 async def test_keys_are_announced(made: Running) -> None:
     """A second window shows the key that the first one made."""
-    new = await made.studio.create_key(KeyRequest(name="Büro"))
-    gone = await made.studio.revoke_key(new.info.id)
+    new = await made.studio.keys.create(KeyRequest(name="Büro"))
+    gone = await made.studio.keys.revoke(new.info.id, RevokeRequest())
 
     await until_async(lambda: len(made.of(KeysChanged)) == 2, "the announcements")
     assert gone.revoked_at is not None

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import uvloop
 
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
-from studio.gateway.waiting import EngineTarget
 from studio.host.http_client import Upstream
 
 # Concurrent streams and tokens per stream: short streams where few run, for enough first tokens.

@@ -370,7 +370,7 @@ class FakeService:
             name=request.name,
             prefix="sk-weir-0123",
             created_at="2026-11-29T10:00:00+00:00",
-            max_concurrent=request.max_concurrent,
+            limits=request.limits,
         )
         self.keys.append(info)
         return NewKey(info=info, key=KEY)

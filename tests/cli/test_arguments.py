@@ -2,7 +2,7 @@
 
 import pytest
 
-from studio.cli import words
+from studio.cli import key_words, words
 from studio.cli.arguments import Invocation, parse
 from studio.cli.mistakes import TextAsked, UsageError, near
 
@@ -54,7 +54,8 @@ def test_keys_carry_their_second_word() -> None:
     """Commands of two words are one command to the rest of the program."""
     call = parse(["keys", "create", "Open WebUI", "--max-concurrent", "4"])
 
-    assert (call.command, call.name, call.max_concurrent) == ("keys create", "Open WebUI", 4)
+    assert (call.command, call.name) == ("keys create", "Open WebUI")
+    assert call.limits == {"max_concurrent": 4}
 
 
 def test_a_pin_takes_what_is_supplied() -> None:
@@ -122,7 +123,10 @@ def test_the_window_gets_its_options_untouched() -> None:
         ("logs -n 0", "--lines: a whole number of 1 or more is expected, found `0`."),
         ("logs --level loud", "--level: `loud` is not one of debug, info, warning, error."),
         ("switch", "Something is missing: PRESET."),
-        ("keys", "Something is missing: create | list | revoke."),
+        (
+            "keys",
+            f"Something is missing: {' | '.join(key_words.COMMANDS)}.",
+        ),
         ("keys lst", "There is no command `lst`. Did you mean `list`?"),
         ("keys create", "Something is missing: NAME."),
         ("runtime", "Something is missing: " + " | ".join(words.RUNTIME_COMMANDS) + "."),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from studio.cli.commands import chosen_key
+from studio.cli.keys import chosen
 from studio.domain.control import KeyInfo, Status
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.server import EngineState
@@ -147,20 +147,20 @@ def test_the_working_key_of_a_name_is_chosen() -> None:
     """A name may be used again after a revocation; the old key is not meant."""
     keys = [_key("phone", "1", revoked=True), _key("phone", "2")]
 
-    assert chosen_key(keys, "phone").id == "2"
+    assert chosen(keys, "phone").id == "2"
 
 
 def test_a_name_goes_before_an_id() -> None:
     """Somebody may call a key like another one's id; the name was chosen, the id was not."""
     keys = [_key("2", "1"), _key("phone", "2")]
 
-    assert chosen_key(keys, "2").id == "1"
+    assert chosen(keys, "2").id == "1"
 
 
 def test_an_unknown_key_is_answered_with_the_near_one() -> None:
     """A slip in a name must not send the person back to the list."""
     with pytest.raises(NotFound) as caught:
-        chosen_key([_key("laptop", "1")], "latpop")
+        chosen([_key("laptop", "1")], "latpop")
 
     assert (caught.value.code, caught.value.hint) == ("key-unknown", "Did you mean `laptop`?")
 
@@ -168,6 +168,6 @@ def test_an_unknown_key_is_answered_with_the_near_one() -> None:
 def test_a_revoked_key_is_said_to_be_revoked() -> None:
     """Unknown and revoked before are different news."""
     with pytest.raises(BadInput) as caught:
-        chosen_key([_key("phone", "1", revoked=True)], "phone")
+        chosen([_key("phone", "1", revoked=True)], "phone")
 
     assert caught.value.code == "key-revoked"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from studio.cli import render
+from studio.cli import key_text, render
 from studio.domain.control import KeyInfo, Status, UpResult
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageProgress, StageState
@@ -248,7 +248,7 @@ def test_status_lists_cards_and_memory_that_are_known() -> None:
 
 def test_an_empty_list_says_so() -> None:
     """Nothing at all on screen looks like a fault."""
-    assert "weir keys create NAME" in render.keys_text([])
+    assert "weir keys create NAME" in key_text.keys_text([])
 
 
 def test_processes_are_cut_at_the_terminal_and_whole_in_a_pipe() -> None:
@@ -274,7 +274,7 @@ def test_keys_show_usage_but_only_the_beginning_of_a_key() -> None:
     )
     revoked = msgspec.structs.replace(key, name="old", revoked_at="2026-11-29T11:00:00+00:00")
 
-    lines = render.keys_text([key, revoked]).splitlines()
+    lines = key_text.keys_text([key, revoked]).splitlines()
 
     assert lines[1] == "k1  客户端  sk-weir-0123…  1,234     1,500   never      works"
     assert lines[2].endswith("revoked")

@@ -125,7 +125,7 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/keys", b"{}"),
         ("/runtimes/x/pin", b'{"hashes": {"a": 1}}'),
         ("/runtimes/x/pin", b'{"commitx": "x"}'),
-        ("/keys", b'{"name": "x", "max_concurrent": 1.5}'),
+        ("/keys", b'{"name": "x", "limits": {"max_concurrent": 1.5}}'),
         ("/network", b'{"values": {"offline": true}}'),
         ("/network", b'{"value": {"offline": "on"}}'),
         ("/settings", b'{"values": {"on-death": 1}}'),

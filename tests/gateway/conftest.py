@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
-from studio.gateway.waiting import EngineTarget
 from studio.host.http_client import Upstream
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import httpx
 
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.gateway.usage import RequestRecord
-from studio.gateway.waiting import EngineTarget
 from studio.host.http_server import Exchange, Server, serve
 from tests.gateway.recordings import recorded
 

@@ -120,3 +120,19 @@ def test_every_other_field_means_the_same_afterwards(document):
         assert changed["model"] == document["model"]
     else:
         assert changed["model"] == "smollm2"
+
+
+def test_an_alias_is_sent_as_the_model_that_is_meant():
+    """Clients that insist on a name of their own."""
+    aliases = {"gpt-4o": "", "mini": "other"}
+
+    def asked(name: str):
+        body = json.dumps({"model": name, "messages": []}).encode()
+        return prepare(body, served_name="smollm2", takes_stream_options=True, aliases=aliases)
+
+    for name, meant in (("gpt-4o", "smollm2"), ("mini", "other")):
+        made = asked(name)
+        assert (made.model, made.meant) == (name, meant)
+        assert json.loads(made.body)["model"] == meant
+    assert json.loads(asked("smollm2").body)["model"] == "smollm2"
+    assert asked("nobody").meant == "nobody"

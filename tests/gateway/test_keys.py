@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import BadInput, Damaged, HostLacks, NotFound
+from studio.domain.keys import KeyLimits
 from studio.gateway.keys import KeyStore
 from studio.gateway.usage import Tokens
 
@@ -123,7 +124,7 @@ async def test_two_calls_at_once_cannot_both_have_a_name(keys):
 async def test_a_limit_below_one_is_refused(keys):
     """A key that allows nothing is a revoked key."""
     with pytest.raises(BadInput) as caught:
-        await keys.create("none", max_concurrent=0)
+        await keys.create("none", KeyLimits(max_concurrent=0))
 
     assert caught.value.code == "key-limit-invalid"
 
@@ -140,7 +141,7 @@ async def test_revoking_takes_id_or_name_and_refuses_the_unknown(keys):
 
 async def test_usage_adds_up_and_survives_a_restart(keys):
     """The figures of a month are the sum of its requests."""
-    new = await keys.create("one", max_concurrent=3)
+    new = await keys.create("one", KeyLimits(max_concurrent=3))
     key = keys.verify(new.key.encode())
     for n in range(5):
         keys.count(key, tokens=TOKENS, is_error=n == 0)
@@ -150,7 +151,7 @@ async def test_usage_adds_up_and_survives_a_restart(keys):
 
     after = keys.list()[0]
     assert after == before
-    assert (after.requests, after.errors, after.max_concurrent) == (6, 2, 3)
+    assert (after.requests, after.errors, after.limits.max_concurrent) == (6, 2, 3)
     assert (after.prompt_tokens, after.cached_tokens, after.generated_tokens) == (50, 20, 15)
     assert after.last_used_at is not None
     await keys.close()
@@ -160,9 +161,9 @@ async def test_counting_a_request_touches_no_disk(keys, monkeypatch):
     """A full or sleeping disk must not hold up anyone's tokens."""
     key = keys.verify((await keys.create("one")).key.encode())
     threads: set[int] = set()
-    update = keys._update
+    put = keys._put
     monkeypatch.setattr(
-        keys, "_update", lambda rows: (threads.add(threading.get_ident()), update(rows))
+        keys, "_put", lambda *what: (threads.add(threading.get_ident()), put(*what))
     )
 
     for _ in range(1000):
@@ -196,15 +197,15 @@ async def test_usage_that_cannot_be_written_is_kept_and_written_later(keys, monk
     key = keys.verify((await keys.create("one")).key.encode())
     failures = [HostLacks("disk-full", "Full."), HostLacks("disk-full", "Full.")]
     written = asyncio.Event()
-    loop, update = asyncio.get_running_loop(), keys._update
+    loop, put = asyncio.get_running_loop(), keys._put
 
-    def failing(rows):
+    def failing(*what):
+        put(*what)
         if failures:
             raise failures.pop()
-        update(rows)
         loop.call_soon_threadsafe(written.set)
 
-    monkeypatch.setattr(keys, "_update", failing)
+    monkeypatch.setattr(keys, "_put", failing)
     keys.count(key, tokens=TOKENS, is_error=False)
     async with asyncio.timeout(10):
         await written.wait()
@@ -218,10 +219,10 @@ async def test_usage_that_cannot_be_written_is_kept_and_written_later(keys, monk
 async def test_a_key_that_cannot_be_stored_is_not_given_out(keys, monkeypatch):
     """A key that works today and is unknown tomorrow is worse than none."""
 
-    def full(key):
+    async def full(work):
         raise HostLacks("disk-full", "Full.")
 
-    monkeypatch.setattr(keys, "_insert", full)
+    monkeypatch.setattr(keys._database, "run", full)
     with pytest.raises(HostLacks):
         await keys.create("one")
     monkeypatch.undo()
@@ -233,6 +234,7 @@ async def test_a_key_that_cannot_be_stored_is_not_given_out(keys, monkeypatch):
 WRITER = """
 import asyncio, sys
 from pathlib import Path
+from studio.domain.keys import KeyLimits
 from studio.gateway.keys import KeyStore
 from studio.gateway.usage import Tokens
 async def main():

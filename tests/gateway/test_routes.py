@@ -36,8 +36,6 @@ def test_what_clients_use_is_there(path, method, action, dialect):
         "/invocations",
         "/metrics",
         "/health",
-        "/tokenize",
-        "/detokenize",
         "/sleep",
         "/docs",
         "/openapi.json",

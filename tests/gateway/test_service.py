@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from studio.domain.errors import PortTaken
+from studio.domain.keys import KeyLimits
 from studio.gateway.service import Gateway
 from studio.host.http_server import Exchange
 from tests.gateway.recordings import recorded
@@ -226,7 +227,7 @@ async def test_without_an_engine_the_answer_is_503_and_when_to_try_again(setup, 
 
 async def test_a_key_over_its_limit_gets_429_while_others_go_on(setup):
     """One runaway agent must not take all seats."""
-    limited = (await setup.keys.create("limited", max_concurrent=1)).key
+    limited = (await setup.keys.create("limited", KeyLimits(max_concurrent=1))).key
     running, release = asyncio.Event(), asyncio.Event()
 
     async def slow(exchange: Exchange) -> None:
@@ -346,3 +347,46 @@ async def test_the_address_is_known_while_open_and_gone_after(setup):
     assert setup.gateway.info().base_url is None
     await setup.gateway.open("127.0.0.1", info.port)
     assert setup.gateway.info().port == info.port
+
+
+async def test_an_alias_is_listed_asked_and_shown(setup):
+    """A client whose menu knows only other names works without a change."""
+    setup.gateway.allow(aliases={"gpt-4o": "", "gone": "other"})
+    async with setup.client() as client:
+        listed = [one["id"] for one in (await client.get("/v1/models")).json()["data"]]
+        shown = (await client.get("/v1/models/gpt-4o")).json()
+        answer = await client.post(CHAT, json={"model": "gpt-4o", "messages": []})
+
+    assert listed == ["smollm2", "demo", "gpt-4o"]
+    assert shown["max_model_len"] > 0
+    assert answer.status_code == 200
+    assert setup.engine.received[-1].json["model"] == "smollm2"
+    assert setup.records[-1].model == "gpt-4o"
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/rerank", "/v1/score", "/pooling", "/classify", "/tokenize", "/detokenize"]
+)
+async def test_what_some_engines_serve_passes_and_others_say_they_do_not(setup, path):
+    """The stand-in is a chat model."""
+    answer = await setup.post(path, {"input": "x"})
+
+    assert (answer.status_code, code_of(answer)) == (404, "route-not-served")
+
+
+async def test_a_recording_goes_to_the_engine_as_it_came(setup):
+    """Forms are no JSON; nothing is appended to them."""
+
+    async def heard(exchange: Exchange) -> None:
+        exchange.respond(200, [(b"content-type", b"application/json")], b'{"text": "hello"}')
+
+    setup.engine.act = heard
+    async with setup.client() as client:
+        answer = await client.post(
+            "/v1/audio/transcriptions", files={"file": ("a.wav", b"RIFF")}, data={"model": "w"}
+        )
+
+    assert answer.json() == {"text": "hello"}
+    received = setup.engine.received[-1]
+    assert received.headers["content-type"].startswith("multipart/form-data; boundary=")
+    assert b"RIFF" in received.body

@@ -8,10 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from studio.domain.keys import KeyLimits
 from studio.gateway import waiting
+from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
-from studio.gateway.waiting import Coming, EngineTarget
+from studio.gateway.waiting import Coming
 from studio.host.http_client import Upstream
 from tests.fakes.waiting import until_async
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
@@ -192,7 +194,7 @@ async def test_a_stranger_does_not_wait(early: Setup) -> None:
 
 async def test_a_key_s_limit_counts_those_that_wait(early: Setup, arrival: Arrival) -> None:
     """Otherwise all of them would go to the engine at once."""
-    narrow = (await early.keys.create("narrow", max_concurrent=1)).key
+    narrow = (await early.keys.create("narrow", KeyLimits(max_concurrent=1))).key
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(early.post(CHAT, authorization=f"Bearer {narrow}"))
         await waits(early, 1)

@@ -45,6 +45,7 @@ def test_a_click_on_start_ends_in_points_on_the_chart_and_a_click_on_stop_ends_t
     click(qtbot, live, "start-preset")
     qtbot.waitUntil(lambda: text(live, "state").startswith("Ready"), timeout=PATIENCE_MS)
     assert text(live, "address") == f"http://127.0.0.1:{weir.port}/v1"
+    qtbot.waitUntil(lambda: text(live, "secret-key") != "", timeout=PATIENCE_MS)
     key = text(live, "secret-key")
     answer = httpx.post(
         f"{text(live, 'address')}/chat/completions",

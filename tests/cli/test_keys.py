@@ -1,0 +1,65 @@
+"""`weir keys` as a person types it, on a real home and without a service."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Typed:
+    """A terminal with a home."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def __call__(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        """Type one command."""
+        environment = {**os.environ, "WEIR_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run(
+            [sys.executable, "-m", "studio", *words],
+            env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert ran.returncode == status, ran.stderr
+        return ran
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Typed:
+    """Return a terminal with an empty home."""
+    return Typed(tmp_path / "my höme")
+
+
+def test_a_key_from_its_making_to_its_end(typed: Typed) -> None:
+    """Made, limited, renamed, replaced, revoked; the secret stands alone on standard output."""
+    made = typed("keys", "create", "laptop", "--route", "openai", "--per-minute", "30")
+    assert made.stdout.startswith("sk-weir-")
+    assert len(made.stdout.split()) == 1
+
+    typed("keys", "limit", "laptop", "--no", "route", "--max-context", "32k")
+    shown = json.loads(typed("keys", "show", "laptop", "--json").stdout)
+    assert shown["limits"]["routes"] is None
+    assert shown["limits"]["requests_per_minute"] == 30
+    assert shown["limits"]["max_context"] == 32_000
+
+    assert "`Büro`" in typed("keys", "rename", "laptop", "Büro").stdout
+    rotated = typed("keys", "rotate", "Büro").stdout
+    assert rotated.startswith("sk-weir-")
+    assert rotated != made.stdout
+    typed("keys", "revoke", "Büro", "--now")
+    assert "revoked" in typed("keys", "show", "Büro").stdout
+    assert typed("keys", "limit", "Büro", "--no", "from", status=3).stderr.count("revoked") >= 1
+
+
+def test_mistakes_say_what_to_do(typed: Typed) -> None:
+    """And leave no key behind."""
+    assert "192.168.1.0/24" in typed("keys", "create", "x", "--from", "192.168.1.5/24",
+                                     status=3).stderr  # fmt: skip
+    assert "No limit was named" in typed("keys", "limit", "x", status=3).stderr
+    assert json.loads(typed("keys", "list", "--json").stdout) == []
+    assert typed("keys", "usage", "--csv").stdout.startswith("key_id,key,")
+    assert typed("requests").stdout == "There is no such request.\n"
