@@ -204,5 +204,5 @@ def _died(machine: Machine, at_s: float, policy: Policy) -> tuple[Machine, tuple
 
 
 def retry_delay_s(machine: Machine) -> float:
-    """Return how long to wait before the next start: 0.2 s, then 5 s."""
-    return 0.2 if len(machine.crashes_at_s) <= 1 else 5.0
+    """Return how long to wait before the next start: hardly at first, then 5 s."""
+    return 0.05 if len(machine.crashes_at_s) <= 1 else 5.0
