@@ -1,8 +1,13 @@
 """The cards that a person chose: kept by the card's own id, because numbers move between boots."""
 
 from studio.app.settings import Settings
+from studio.domain.control import UpRequest
 from studio.domain.errors import HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
+from studio.domain.plans import LedgerItem, LedgerPlace, Plan
+
+_NOT_THE_ENGINES = frozenset(("not-ours", "free", "margin"))
+"""Lines of a plan's ledger that the engine does not take."""
 
 
 def remembered(settings: Settings, host: HostSnapshot) -> tuple[int, ...] | None:
@@ -55,3 +60,23 @@ def choice(gpus: tuple[int, ...] | None, host: HostSnapshot) -> dict[str, object
         "gpu_uuids": tuple(card.uuid for card in ordered),
         "gpu_names": {card.uuid: card.name for card in ordered if card.uuid is not None},
     }
+
+
+def needs(plan: Plan, request: UpRequest) -> dict[int, int]:
+    """Return the bytes of each card that the engine will take for certain: its ledger's sum, with
+    every line at the lower end of its error. Nothing where that is not known, or may spill.
+    """
+    if request.allow_spill:
+        return {}
+    found = {}
+    for card in plan.cards:
+        items = [item for item in plan.ledger if _is_on(item, card.index)]
+        sizes = [max(0, item.bytes - (item.error_bytes or 0)) for item in items if item.bytes]
+        if sizes:
+            found[card.index] = sum(sizes)
+    return found
+
+
+def _is_on(item: LedgerItem, card: int) -> bool:
+    is_taken = item.place is LedgerPlace.CARD and item.name not in _NOT_THE_ENGINES
+    return is_taken and item.gpu in (None, card)

@@ -38,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen cards' own ids, which count; None: nothing was chosen, or they have none."""
     gpu_names: dict[str, str] = {}
     """Id to name, for the day when one is missing."""
+    care: dict[str, str] = {}
+    """What follows a death, a standstill, an early request: by name, as checked (app/care.py)."""
     gateway: GatewaySettings = GatewaySettings()
     pins: dict[str, Pin] = {}
     """Preset to the size that its pool keeps."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import msgspec
 
 from studio.domain.events import Event, Stage, StageProgress, StageState
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.units import duration_text
 
 _TITLES = {
     Stage.DETECT: "Look at this machine",
@@ -66,6 +68,16 @@ class Stages:
                 unit=unit,
             )
         )
+
+    def settle(self, engine: EngineSnapshot) -> None:
+        """End the boot that a restart by itself began; nobody else is there to do it."""
+        boot = self._now.get(Stage.BOOT)
+        if boot is None or boot.state is not StageState.RUNNING:
+            return
+        if engine.state is EngineState.READY:
+            self.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
+        elif engine.state in (EngineState.FAILED, EngineState.STOPPED):
+            self.fail(engine.error.message if engine.error is not None else engine.state.value)
 
     def fail(self, note: str) -> None:
         """Mark the running stage as failed."""

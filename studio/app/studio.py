@@ -15,6 +15,7 @@ from studio.app.adopt import Adopting, Surroundings
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.cards import needs as card_needs
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
@@ -129,6 +130,7 @@ class Studio:
         self.selftest = Selftest(self.gateway)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
+        self.care = parts.care
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -282,9 +284,10 @@ class Studio:
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
-        if not self._serves(choice):
-            await self.stop()
-        return await self.up(request)
+        with self._parts.supervisor.returning():  # meanwhile, requests wait
+            if not self._serves(choice):
+                await self.stop()
+            return await self.up(request)
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
@@ -297,8 +300,9 @@ class Studio:
         request = UpRequest()  # what served last, as it served, if that was not this service
         if engine.preset is not None:
             request = UpRequest(preset=engine.preset, overrides=self.boots.asked(engine))
-        await self.stop()
-        return await self.up(request)
+        with self._parts.supervisor.returning():
+            await self.stop()
+            return await self.up(request)
 
     async def stop(self) -> Status:
         """End an `up` under way and the engine; the gateway stays and answers 503.
@@ -325,8 +329,9 @@ class Studio:
         already = await self._already(choice, request)
         if already is not None:
             return already
-        self.boots.expect(await self._rehearsal.before(choice, request))
-        result = await self._up.run(choice, request)
+        plan = await self._rehearsal.before(choice, request)
+        self.boots.expect(plan)
+        result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
         return result
 
@@ -442,6 +447,8 @@ class Studio:
         shown = self.engine()
         self._failed.hear(shown)
         self.bus.publish(EngineChanged(engine=shown))
+        if self._job is None:
+            self._stages.settle(shown)
         self.boots.report(shown)
 
     def on_tick(self, tick: Tick) -> None:

@@ -35,6 +35,7 @@ from studio.serving.command import Launch, Places
 
 logger = logging.getLogger(__name__)
 
+_NO_NEEDS: Mapping[int, int] = {}
 ASK_ABOVE_BYTES = 2 * GIB
 """Downloads larger than this want a yes."""
 
@@ -173,8 +174,13 @@ class Up:
             )
         return best
 
-    async def run(self, choice: Choice, request: UpRequest) -> UpResult:
-        """Carry out `choice`; returns when its first token was generated."""
+    async def run(
+        self, choice: Choice, request: UpRequest, card_needs: Mapping[int, int] = _NO_NEEDS
+    ) -> UpResult:
+        """Carry out `choice`; returns when its first token was generated.
+
+        `card_needs`: the bytes of each card that the plan is certain of.
+        """
         preset, stages = choice.preset, self._stages
         port = request.port or self._settings.now.port
         stages.begin(Stage.GATEWAY, f"port {port}")
@@ -187,7 +193,8 @@ class Up:
         models = [await self._model(spec, python) for spec in preset.models]
         stages.begin(Stage.BOOT, preset.title)
         await asyncio.to_thread(litter.sweep, self._paths)
-        launch = self.render(choice, runtime, folder, models)
+        rendered = self.render(choice, runtime, folder, models)
+        launch = dataclasses.replace(rendered, card_needs=dict(card_needs))
         engine = await self._ensure_ready(launch, choice, models)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from studio.app import remedy_values
+from studio.app.care import Care
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.manifests import Preset
-from studio.domain.metrics import LogLine, Tick
+from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
 from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
+from studio.gateway.waiting import Coming
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
@@ -25,7 +27,7 @@ from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
-from studio.serving.supervisor import Supervisor
+from studio.serving.supervisor import Supervisor, Target
 
 _METRICS_S = 0.8
 
@@ -57,6 +59,7 @@ class Parts:
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
         self.settings = SettingsFile(paths.settings_file)
+        self.care = Care(self.settings)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
@@ -82,14 +85,25 @@ class Parts:
             drain=lambda within_s: self._hears.drain(within_s),
             forecast_s=lambda launch: self._hears.forecast_s(launch),
             watch=self.slow_paths.begin,
+            care=self.care.now,
         )
         self.keys = KeyStore(paths.database)
-        self.gateway = Gateway(self.keys, upstream=self._target)
+        self.gateway = Gateway(
+            self.keys,
+            upstream=self._target,
+            coming=Coming(
+                wait=self._next_target,
+                within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
+                remaining_s=lambda: self.supervisor.remaining_s,
+                is_coming=lambda: self.supervisor.is_coming,
+            ),
+        )
         self.sampler = Sampler(
             fetch=self._metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
             publish=self._on_tick,
             history=self.history,
+            on_sample=self._see,
         )
 
     def _with_actions(self, error: ErrorInfo) -> ErrorInfo:
@@ -120,12 +134,13 @@ class Parts:
         self._hears.on_tick(tick)
 
     def _target(self) -> EngineTarget | None:
-        target = self.engine.target
-        if target is None:
-            return None
-        return EngineTarget(
-            upstream=target.upstream, key=target.key or None, served_name=target.served_name
-        )
+        return _as_gateways(self.engine.target)
+
+    async def _next_target(self) -> EngineTarget | None:
+        return _as_gateways(await self.supervisor.next_target())
+
+    def _see(self, sample: EngineSample | None) -> None:
+        self.supervisor.see(sample, self.gateway.counters.in_flight)
 
     async def _metrics(self) -> bytes | None:
         target = self.engine.target
@@ -136,3 +151,11 @@ class Parts:
             "GET", "/metrics", headers=headers, timeout_s=_METRICS_S
         )
         return body if status == 200 else None
+
+
+def _as_gateways(target: Target | None) -> EngineTarget | None:
+    if target is None:
+        return None
+    return EngineTarget(
+        upstream=target.upstream, key=target.key or None, served_name=target.served_name
+    )

@@ -24,6 +24,7 @@ from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
+from studio.cli.settings import SETTINGS_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -134,4 +135,5 @@ COMMANDS: Mapping[str, Command] = {
     **UPDATE_COMMANDS,
     **SERVICE_COMMANDS,
     **ADOPT_COMMANDS,
+    **SETTINGS_COMMANDS,
 }

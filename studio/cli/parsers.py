@@ -21,6 +21,7 @@ from studio.cli import (
     series_words,
     service_arguments,
     service_words,
+    settings_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -94,7 +95,8 @@ def build() -> _Parser:
     log_arguments.add(made["logs"].options)
     report_arguments.add(made["report"].arguments, made["report"].options)
     _add_window(made["ui"])
-    _add_network(made["network"])
+    _add_assigning(made["network"], network_words.HELP_SET, network_words.HELP_FORGET)
+    _add_assigning(made["settings"], settings_words.HELP_SET, settings_words.HELP_FORGET)
     remedy_arguments.add_diagnose(made["diagnose"].arguments, made["diagnose"].options)
     remedy_arguments.add_fix(made["fix"].arguments, made["fix"].options)
     for name in (
@@ -197,7 +199,7 @@ def _add_boots(parser: _Parser) -> None:
     _add_json(parser)
 
 
-def _add_network(parser: _Parser) -> None:
+def _add_assigning(parser: _Parser, help_set: str, help_forget: str) -> None:
     options = parser.options
     options.add_argument(
         "--set",
@@ -205,14 +207,14 @@ def _add_network(parser: _Parser) -> None:
         metavar="NAME=VALUE",
         action="append",
         type=_setting,
-        help=network_words.HELP_SET,
+        help=help_set,
     )
     options.add_argument(
         "--forget",
         dest="dropped",
         metavar="NAME",
         action="append",
-        help=network_words.HELP_FORGET,
+        help=help_forget,
     )
     _add_json(parser)
 

@@ -13,6 +13,7 @@ from studio.cli import (
     remedy_words,
     report_words,
     service_words,
+    settings_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -53,6 +54,7 @@ COMMANDS: dict[str, str] = {
     "network": network_words.ABOUT,
     "service": service_words.ABOUT,
     "adopt": adopt_words.ABOUT,
+    "settings": settings_words.ABOUT,
     "ui": "Open the window.",
 }
 RUNTIME_COMMANDS: dict[str, str] = {
@@ -363,6 +365,7 @@ LABEL_SERVICE = "Service"
 LABEL_HOME = "Folder"
 LABEL_CARDS = "Cards"
 LABEL_ERROR = "Error"
+LABEL_NOTE = "Note"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

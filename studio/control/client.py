@@ -94,6 +94,7 @@ from studio.domain.service import (
     UnitRequest,
     UnitText,
 )
+from studio.domain.settings import CareChange, CareSettings
 
 T = TypeVar("T")
 
@@ -296,6 +297,14 @@ class ControlClient:
     async def gateway_selftest(self) -> SelftestReport:
         """Let the gateway attack itself; takes some seconds."""
         return await self._call("POST", "/gateway/selftest", SelftestReport, patient=True)
+
+    async def settings(self) -> CareSettings:
+        """Return what follows a death, a standstill and an early request."""
+        return await self._call("GET", "/settings", CareSettings)
+
+    async def change_settings(self, request: CareChange) -> CareSettings:
+        """Set and forget what the person chooses about them."""
+        return await self._call("POST", "/settings", CareSettings, body=request)
 
     async def change_network(self, request: NetworkChange) -> NetworkReport:
         """Set and forget what the person chooses about the network."""

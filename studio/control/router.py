@@ -31,6 +31,7 @@ from studio.domain.runtimes import (
     VerifyRequest,
 )
 from studio.domain.service import AutostartRequest, SleepRequest, UnitRequest
+from studio.domain.settings import CareChange
 
 BODY_LIMIT_BYTES = 1 << 20
 _MOST_LINES = 20_000
@@ -102,6 +103,8 @@ class Router:
             ("POST", re.compile(r"/adopted"), self._adopt),
             ("POST", re.compile(r"/adopted/forget"), self._forget_adopted),
             ("POST", re.compile(r"/gateway/selftest"), self._selftest),
+            ("GET", re.compile(r"/settings"), self._settings),
+            ("POST", re.compile(r"/settings"), self._change_settings),
             ("GET", re.compile(r"/ps"), self._ps),
             ("GET", re.compile(r"/logs"), self._logs),
             ("GET", re.compile(r"/history"), self._history),
@@ -247,6 +250,12 @@ class Router:
 
     async def _fix(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.remedies.fix(_read(body, FixRequest))
+
+    async def _settings(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.care.report()
+
+    async def _change_settings(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.care.change(_read(body, CareChange))
 
     async def _export_runtime(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.bundles.export(unquote(parts[0]), _read(body, ExportRequest))

@@ -96,6 +96,8 @@ class GatewayInfo(msgspec.Struct, frozen=True, kw_only=True):
     address: str = "127.0.0.1"
     port: int | None = None
     in_flight: int = 0
+    waiting: int = 0
+    """Requests that wait for an engine on its way."""
     requests: int = 0
 
 

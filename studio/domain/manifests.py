@@ -232,6 +232,9 @@ class PresetHead(PresetBody, frozen=True, kw_only=True):
     """Further engine arguments, as they are typed."""
     ready_within_s: float = 900.0
     drain_s: float = 20.0
+    stall_s: float = 180.0
+    """How long the engine may have requests and take no step before it counts as standing still.
+    Longer than the longest single step: a chunk of a prefill, a kernel compiled on first use."""
     expected: tuple[Expected, ...] = ()
     origin: Origin | None = None
 

@@ -101,7 +101,8 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Of the weights, while they load."""
     to_load_bytes: int | None = None
     note: str | None = None
-    """One sentence for people: what happens, how long it takes, and whether that is usual."""
+    """One sentence for people: what happens, how long it takes and whether that is usual; what it
+    waits for, or what was cleared away for it."""
     tries: tuple[str, ...] = ()
     """What was changed by itself to make this boot succeed, one sentence each."""
     pool_note: str | None = None
@@ -115,6 +116,8 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     restarts: int = 0
     overrides: dict[str, str] = {}
     error: ErrorInfo | None = None
+    stalled_s: float | None = None
+    """How long it has had work and taken no step, once that is worth a look; None: it moves."""
     badges: tuple[Badge, ...] = ()
     """Slow paths that the boot or the run showed, the dearest first."""
     adopted: AdoptedInfo | None = None

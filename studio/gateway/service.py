@@ -21,7 +21,6 @@ from studio.domain.selftest import Defence
 from studio.gateway import admission
 from studio.gateway.bodies import prepare
 from studio.gateway.dialects import (
-    RETRY_NOT_READY_S,
     Dialect,
     Refusal,
     error_body,
@@ -35,6 +34,7 @@ from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
+from studio.gateway.waiting import Coming, WaitingRoom
 from studio.host.addresses import in_url, reached_here
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
@@ -86,6 +86,7 @@ class Gateway:
         keys: KeyStore,
         *,
         upstream: Callable[[], EngineTarget | None],
+        coming: Coming | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
@@ -96,10 +97,11 @@ class Gateway:
         """`hosts` and `origins` are allowed besides loopback hosts and no origin at all.
 
         `key_for_all` stands for a missing key, so that tests see the self-test notice it.
+        `coming`: an engine on its way, for which requests wait; without it they never do.
         """
         self.counters = Counters()
         self._keys = keys
-        self._target = upstream
+        self._room = WaitingRoom(upstream, coming or Coming())
         self._body_limit_bytes = body_limit_bytes
         self._hosts: frozenset[str] = LOOPBACK_HOSTS
         self._origins: frozenset[bytes] = frozenset()
@@ -157,14 +159,18 @@ class Gateway:
         """Return where clients connect and how busy it is."""
         server = self._server
         counters = self.counters
+        waiting = self._room.waiting
         if server is None:
-            return GatewayInfo(in_flight=counters.in_flight, requests=counters.requests)
+            return GatewayInfo(
+                in_flight=counters.in_flight, waiting=waiting, requests=counters.requests
+            )
         host = reached_here(server.address)
         return GatewayInfo(
             base_url=f"{self._scheme}://{in_url(host)}:{server.port}/v1",
             address=server.address,
             port=server.port,
             in_flight=counters.in_flight,
+            waiting=waiting,
             requests=counters.requests,
         )
 
@@ -200,33 +206,43 @@ class Gateway:
         admission.check(key, route, exchange.peer)
         match route.action:
             case Action.LIST_MODELS:
-                exchange.respond(200, [_JSON, *request.extra_headers], await self._models(key))
+                models = await self._models(key, await self._room.enter(exchange))
+                exchange.respond(200, [_JSON, *request.extra_headers], models)
             case Action.SHOW_MODEL:
-                model = _model(await self._models(key), model_id(exchange.path))
+                models = await self._models(key, await self._room.enter(exchange))
+                model = _model(models, model_id(exchange.path))
                 exchange.respond(200, [_JSON, *request.extra_headers], model)
             case Action.PASS:
                 admission.admit(key, request, self._keys.usage)
                 key.in_flight += 1
                 key.running.add(request)
-                self.counters.in_flight += 1
                 try:
                     await self._pass(request, route)
                 finally:
                     key.in_flight -= 1
                     key.running.discard(request)
-                    self.counters.in_flight -= 1
-                    self._tell_idle()
             case _:
                 assert_never(route.action)
 
     async def _pass(self, request: Request, route: Route) -> None:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
-        self._engine()  # says no before a large body is read
+        self._room.now()  # says no before a large body is read
         body = None
         if route.method == "POST":
             body = await exchange.body(self._body_limit_bytes)
-        engine = self._engine()
+        engine = await self._room.enter(exchange)
+        self.counters.in_flight += 1
+        try:
+            await self._forward(request, route, engine, body)
+        finally:
+            self.counters.in_flight -= 1
+            self._tell_idle()
+
+    async def _forward(
+        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+    ) -> None:
+        exchange = request.exchange
         hides_usage = False
         if body is not None and route.names_model:
             prepared = prepare(
@@ -268,9 +284,8 @@ class Gateway:
             self._idle.set_result(None)
             self._idle = None
 
-    async def _models(self, key: Key) -> bytes:
+    async def _models(self, key: Key, engine: EngineTarget) -> bytes:
         """Return the engine's models that `key` may use, without the places of their files."""
-        engine = self._engine()
         status, _, body = await engine.upstream.fetch(
             "GET", "/v1/models", engine.authorization, timeout_s=_MODELS_S
         )
@@ -290,17 +305,6 @@ class Gateway:
                 models.data.append({**named, "id": alias})
         models.data = [one for one in models.data if key.gate.allows_model(str(one.get("id")))]
         return msgspec.json.encode(models)
-
-    def _engine(self) -> EngineTarget:
-        engine = self._target()
-        if engine is None:
-            raise Refusal(
-                503,
-                "engine-not-ready",
-                "No engine is ready. `weir status` shows how far it is; `weir up` starts one.",
-                headers=((b"retry-after", b"%d" % RETRY_NOT_READY_S),),
-            )
-        return engine
 
     def _check_host(self, exchange: Exchange) -> None:
         """Refuse names that are not ours: a page elsewhere may point its own name at loopback."""

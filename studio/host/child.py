@@ -17,6 +17,9 @@ from studio.domain.errors import EngineFailed
 GUARD = Path(__file__).with_name("guard.py")
 MARKER = "WEIR_ENGINE"
 """Variable in every engine process's environment; its value names the home that started it."""
+TITLES_APART = "SPT_NOENV"
+"""Variable that keeps setproctitle, by which vLLM names its processes, from writing a title over
+the environment that others can read: the marker would be gone (seen with 1.3.8)."""
 
 _SPAWN_S = 30.0
 _CHUNK = 1 << 16

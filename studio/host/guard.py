@@ -51,6 +51,12 @@ def _descendants(root: int) -> set[int]:
     return found
 
 
+def _is_tracker(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return b"resource_tracker" in (_PROC / str(pid) / "cmdline").read_bytes()
+    return False
+
+
 def _signal_all(leader: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
@@ -151,8 +157,18 @@ class _Guard:
         return 0
 
     def _sweep(self) -> None:
-        """Kill what the engine left behind; at most a few seconds (a process in D state waits)."""
+        """Kill what the engine left behind; at most a few seconds (a process in D state waits).
+
+        After a leader that was killed, only the tracker has anything left to do, and ends by
+        itself when the others are gone.
+        """
         ended = time.monotonic()
+        if self._status is not None and self._status < 0:
+            for pid in _descendants(os.getpid()):
+                if not _is_tracker(pid):
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+            self._reap()
         while _descendants(os.getpid()) and time.monotonic() < ended + _SWEEP_LIMIT_S:
             if time.monotonic() >= ended + _TIDY_S:
                 _signal_all(self._leader, signal.SIGKILL)

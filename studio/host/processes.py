@@ -1,7 +1,6 @@
-"""Looking at processes: ours by their marker, and who holds a port. Never starts one."""
+"""Looking at processes: ours by their marker, and what each is. Starts none and ends none."""
 
 import contextlib
-import signal
 from pathlib import Path
 
 import psutil
@@ -9,8 +8,17 @@ import psutil
 from studio.domain.control import ProcessInfo
 from studio.host.child import MARKER
 
-_GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
-_WAIT_S = 5.0
+GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
+"""What asking a process may raise when it is gone, or somebody else's."""
+
+COMPILERS = (
+    "cc1", "cicc", "clang", "cudafe++", "fatbinary", "g++", "gcc", "ld", "ninja", "nvcc", "nvlink",
+    "ptxas", "tcc",
+)  # fmt: skip
+"""What Triton, torch.compile and FlashInfer start to make a kernel."""
+
+TITLE = "VLLM::"
+"""How vLLM's own processes begin their titles (its VLLM_PROCESS_NAME_PREFIX)."""
 
 
 def marked(home: Path) -> list[psutil.Process]:
@@ -18,28 +26,51 @@ def marked(home: Path) -> list[psutil.Process]:
     wanted = str(home)
     found = []
     for process in psutil.process_iter():
-        with contextlib.suppress(*_GONE, OSError):
+        with contextlib.suppress(*GONE, OSError):
             if process.environ().get(MARKER) == wanted:
                 found.append(process)
     return found
 
 
-def sweep(home: Path) -> list[int]:
-    """Kill engine processes that an earlier service of `home` left behind; return their ids.
+def is_living(process: psutil.Process) -> bool:
+    """Tell whether it exists and is no zombie."""
+    with contextlib.suppress(*GONE):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
 
-    Only for a moment when the caller has no engine of its own. Blocks up to a few seconds.
-    """
-    orphans = marked(home)
-    for process in orphans:
-        with contextlib.suppress(*_GONE):
-            process.send_signal(signal.SIGKILL)
-    psutil.wait_procs(orphans, timeout=_WAIT_S)
-    return [process.pid for process in orphans]
+
+def title(process: psutil.Process) -> str:
+    """Return what a process calls itself, for people: `VLLM::EngineCore`, or its program's name."""
+    with contextlib.suppress(*GONE, OSError):
+        first = next(iter(process.cmdline()), "").strip()
+        return _text(first if first.startswith(TITLE) else process.name())
+    return "a process"
+
+
+def titled(root: int) -> list[tuple[str, int]]:
+    """Return the descendants of `root` that call themselves an engine's part, with their titles."""
+    found = []
+    with contextlib.suppress(*GONE):
+        for one in psutil.Process(root).children(recursive=True):
+            name = title(one)
+            if name.startswith(TITLE):
+                found.append((name.removeprefix(TITLE), one.pid))
+    return found
+
+
+def is_compiling(root: int) -> bool:
+    """Tell whether a descendant of `root` is a compiler: then a kernel is made on first use."""
+    with contextlib.suppress(*GONE):
+        for one in psutil.Process(root).children(recursive=True):
+            with contextlib.suppress(*GONE):
+                if one.name().startswith(COMPILERS) and is_living(one):
+                    return True
+    return False
 
 
 def tree(root: int, *, own_role: str) -> list[ProcessInfo]:
     """Return `root` and its descendants, with the part each plays."""
-    with contextlib.suppress(*_GONE):
+    with contextlib.suppress(*GONE):
         top = psutil.Process(root)
         rows = [_describe(top, own_role), *(_describe(p, None) for p in top.children(True))]
         return [row for row in rows if row is not None]
@@ -53,10 +84,10 @@ def group_memory(leader: int) -> tuple[int | None, int | None]:
     """
     rss: int | None = None
     swap: int | None = None
-    with contextlib.suppress(*_GONE):
+    with contextlib.suppress(*GONE):
         top = psutil.Process(leader)
         for process in (top, *top.children(recursive=True)):
-            with contextlib.suppress(*_GONE):
+            with contextlib.suppress(*GONE):
                 rss = (rss or 0) + process.memory_info().rss
             with contextlib.suppress(OSError, ValueError):
                 for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
@@ -66,7 +97,7 @@ def group_memory(leader: int) -> tuple[int | None, int | None]:
 
 
 def _describe(process: psutil.Process, role: str | None) -> ProcessInfo | None:
-    with contextlib.suppress(*_GONE), process.oneshot():
+    with contextlib.suppress(*GONE), process.oneshot():
         arguments = [_text(part) for part in process.cmdline()]
         times = process.cpu_times()
         return ProcessInfo(
@@ -101,7 +132,7 @@ def _role(name: str, arguments: list[str]) -> str:
 
 def started_at(pid: int) -> float | None:
     """Return when a living process was started, in seconds since the epoch; None: there is none."""
-    with contextlib.suppress(*_GONE):
+    with contextlib.suppress(*GONE):
         process = psutil.Process(pid)
         if process.status() != psutil.STATUS_ZOMBIE:
             return float(process.create_time())

@@ -35,11 +35,14 @@ class Sampler:
         engine_pid: Callable[[], int | None],
         publish: Callable[[Tick], None],
         history: History,
+        on_sample: Callable[[EngineSample | None], None] | None = None,
     ) -> None:
+        """`on_sample` gets what the engine answered, None where it did not."""
         self._fetch = fetch
         self._engine_pid = engine_pid
         self._publish = publish
         self._history = history
+        self._on_sample = on_sample
         self._meter = Meter()
         self._count = 0
         self._rss: int | None = None
@@ -55,6 +58,8 @@ class Sampler:
     async def tick(self) -> Tick:
         """Read everything once and announce the result."""
         engine = await self._engine()
+        if self._on_sample is not None:
+            self._on_sample(engine)
         host = await self._host()
         tick = self._meter.tick(time.time(), engine, host, monotonic_s=time.monotonic())
         self.last = tick

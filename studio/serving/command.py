@@ -58,6 +58,12 @@ class Launch:
     socket: str
     ready_within_s: float
     drain_s: float
+    stall_s: float = 180.0
+    """How long it may have work and take no step."""
+    cards: tuple[int, ...] = ()
+    """NVML's numbers of the cards that it uses."""
+    card_needs: Mapping[int, int] = dataclasses.field(default_factory=dict, compare=False)
+    """Card to the bytes that the plan is certain of; empty where there is none."""
 
     def at_socket(self, socket: str) -> "Launch":
         """Return the same launch on another socket."""
@@ -110,6 +116,8 @@ def render(
         socket=places.socket,
         ready_within_s=preset.ready_within_s,
         drain_s=preset.drain_s,
+        stall_s=preset.stall_s,
+        cards=tuple(resolved.gpus),
     )
 
 

@@ -11,26 +11,35 @@ import dataclasses
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from studio.domain.errors import Busy, EngineFailed, ErrorInfo, StudioError, from_info
+from studio.domain.metrics import EngineSample
 from studio.domain.server import EngineSnapshot, EngineState
-from studio.host import processes
+from studio.domain.settings import CareSettings
 from studio.host.http_client import Upstream
-from studio.serving import machine
+from studio.serving import deaths, evidence, machine
 from studio.serving.command import Launch
+from studio.serving.ground import Ground
 from studio.serving.life import Life
 from studio.serving.logs import LogKeeper
-from studio.serving.machine import Effect, Input, Kind
+from studio.serving.machine import Effect, Ending, Input, Kind, Policy
 from studio.serving.phases import Facts
 from studio.serving.slow_paths import Watch
+from studio.serving.vigil import Vigil
 
 logger = logging.getLogger(__name__)
 
 TERMINATE_S = 8.0
 """How long an engine may take to end after SIGTERM. The real one takes about 2 s, or hangs until
 its clients time out when streams were running."""
+
+LAST_WORDS_S = 0.5
+"""How long the rest of an engine may speak after one of its processes is gone: the reason comes in
+0.1 to 0.3 s, the end of the process only 5 s later (seen with vLLM 0.32)."""
 
 Diagnose = Callable[[Sequence[str], int | None], ErrorInfo | None]
 
@@ -64,8 +73,15 @@ class Supervisor:
         drain: Callable[[float], Awaitable[None]],
         forecast_s: Callable[[Launch], float | None],
         watch: Callable[[Launch], Watch] | None = None,
+        care: Callable[[], CareSettings] = CareSettings,
+        ground: Ground | None = None,
     ) -> None:
+        """`care`: what follows a death and a standstill, as it holds at the moment."""
         self._home = home
+        self._care = care
+        self._ground = ground if ground is not None else Ground(home)
+        self._note: str | None = None
+        self._returning = 0
         self._log = log
         self._diagnose = diagnose
         self._announce = publish
@@ -77,6 +93,7 @@ class Supervisor:
         self._tasks: asyncio.TaskGroup | None = None
         self._launch: Launch | None = None
         self._life: Life | None = None
+        self._vigil: Vigil | None = None
         self._number = 0
         self._restarts = 0
         self._expected_boot_s: float | None = None
@@ -89,7 +106,10 @@ class Supervisor:
             Effect.DRAIN: self._on_drain,
             Effect.TERMINATE: self._on_terminate,
             Effect.KILL: self._on_kill,
+            Effect.KILL_SOON: self._on_kill_soon,
             Effect.DIAGNOSE: self._on_diagnose,
+            Effect.BRAKE: self._on_brake,
+            Effect.TELL_STALL: self._on_tell_stall,
             Effect.ARM_RETRY: self._on_arm_retry,
         }
 
@@ -117,9 +137,10 @@ class Supervisor:
         """Return the engine as it is now."""
         launch, life = self._launch, self._life
         if launch is None:
-            return EngineSnapshot(state=self._machine.state, error=self._error)
+            return EngineSnapshot(state=self._machine.state, error=self._error, note=self._note)
         snapshot = EngineSnapshot(
             state=self._machine.state,
+            note=self._note,
             preset=launch.preset,
             served_name=launch.served_name,
             runtime=launch.runtime,
@@ -129,7 +150,55 @@ class Supervisor:
             overrides=dict(launch.overrides),
             error=self._error,
         )
-        return life.complete(snapshot) if life and self._machine.has_child else snapshot
+        if life is None or not self._machine.has_child:
+            return snapshot
+        return deaths.with_standstill(life.complete(snapshot), life.liveness)
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds until it should be ready; None: not coming, or not known."""
+        if self._expected_boot_s is None or not self.is_coming:
+            return None
+        life = self._life
+        is_booting = life is not None and self._machine.state is EngineState.STARTING
+        elapsed_s = life.elapsed_s if life is not None and is_booting else 0.0
+        return max(0.0, self._expected_boot_s - elapsed_s)
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether an engine will be ready by itself, if nothing else goes wrong."""
+        return bool(self._returning) or machine.is_coming(self._machine)
+
+    async def next_target(self) -> Target | None:
+        """Wait for the engine that is coming; None as soon as none is."""
+        while True:
+            target = self.target
+            if target is not None or not self.is_coming:
+                return target
+            await self._changed.wait()
+
+    @contextlib.contextmanager
+    def returning(self) -> Iterator[None]:
+        """Take it that another engine follows, also while this one is stopped for it."""
+        self._returning += 1
+        try:
+            yield
+        finally:
+            self._returning -= 1
+            self._wake()
+
+    def see(self, sample: EngineSample | None, in_flight: int) -> None:
+        """Take one reading of the engine's figures, and act when it stands still.
+
+        `in_flight`: requests that the gateway has with it. Call it about once a second.
+        """
+        life = self._life
+        if life is None or self._machine.state is not EngineState.READY:
+            return
+        chosen_s = self._care().stall_s
+        stall_s = life.launch.stall_s if chosen_s is None else chosen_s
+        if self._vigil is not None:
+            self._vigil.see(sample, in_flight, stall_s)
 
     def refresh(self) -> None:
         """Announce the engine again: something about it is known that its log does not say."""
@@ -154,7 +223,7 @@ class Supervisor:
             self._launch, self._error, self._restarts = launch, None, 0
             self._expected_boot_s = self._forecast_s(launch)
             self._happen(Input(kind=Kind.START))
-        elif state in (EngineState.DRAINING, EngineState.STOPPING) or not self._runs(launch):
+        elif not machine.is_coming(self._machine) or not self._runs(launch):
             served = f" with `{self._launch.preset}`" if self._launch else ""
             raise Busy(
                 "engine-busy",
@@ -174,8 +243,7 @@ class Supervisor:
 
     async def stop(self) -> None:
         """End the engine cleanly (drain, SIGTERM, then SIGKILL); returns when nothing is left."""
-        if self._machine.state is not EngineState.STOPPING:
-            self._happen(Input(kind=Kind.STOP))
+        self._happen(Input(kind=Kind.STOP))
         while self._machine.state is not EngineState.STOPPED:
             if self._machine.state is EngineState.FAILED:
                 self._happen(Input(kind=Kind.STOP))
@@ -195,9 +263,12 @@ class Supervisor:
             return
         before = self._machine
         happened = dataclasses.replace(happened, at_s=time.monotonic())
-        self._machine, effects = machine.step(before, happened)
-        if self._machine.state is EngineState.READY:
+        care = self._care()
+        policy = Policy(on_death=care.on_death, on_stall=care.on_stall)
+        self._machine, effects = machine.step(before, happened, policy)
+        if happened.kind is Kind.BECAME_READY:
             self._error = None  # what an earlier life died of is in the log
+            self._note = None
         launch = self._launch
         if effects and launch is not None:
             for effect in effects:
@@ -206,9 +277,17 @@ class Supervisor:
             self._publish()
 
     def _publish(self) -> None:
+        self._wake()
+        self._announce(self.snapshot())
+
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
-        self._announce(self.snapshot())
+
+    def _say(self, note: str | None) -> None:
+        if note != self._note:
+            self._note = note
+            self._publish()
 
     def _on_prepare(self, launch: Launch) -> None:
         self._number += 1
@@ -218,14 +297,15 @@ class Supervisor:
         self._number += 1
 
     def _on_spawn(self, launch: Launch) -> None:
-        self._life = Life(
+        life = Life(
             launch,
             home=self._home,
             log=self._log,
             on_news=self._publish,
             watch=self._watch(launch) if self._watch is not None else None,
         )
-        self._begin(self._live(self._life, self._number), Kind.EXITED)
+        self._life, self._vigil = life, self._watch_over(life, self._number)
+        self._begin(self._live(life, self._number), Kind.EXITED)
 
     def _on_drain(self, launch: Launch) -> None:
         self._begin(self._drained(launch, self._number), Kind.DRAINED)
@@ -239,17 +319,58 @@ class Supervisor:
         if self._life is not None:
             self._life.kill()
 
+    def _on_kill_soon(self, _launch: Launch) -> None:
+        self._begin(self._later(LAST_WORDS_S, Kind.OVERDUE, self._number), Kind.OVERDUE)
+
     def _on_diagnose(self, _launch: Launch) -> None:
         life = self._life
+        if life is None:
+            return
+        code = None if life.was_ended else life.exit_code  # by us: then it says nothing
+        self._error = self._diagnose(life.lines, code) or life.last_words()
+        if life.boot_s is not None:
+            self._begin(self._keep_evidence(life, self._number))
+
+    def _on_brake(self, _launch: Launch) -> None:
+        self._error = deaths.brake(self._error or _UNEXPLAINED)
+
+    def _on_tell_stall(self, launch: Launch) -> None:
+        life = self._life
         if life is not None:
-            self._error = self._diagnose(life.lines, life.exit_code) or life.last_words()
+            self._error = deaths.standstill(launch.preset, life.liveness)
+            self._log.note(self._error.message, level="warning")
+            self._publish()
 
     def _on_arm_retry(self, _launch: Launch) -> None:
         self._restarts += 1
         delay_s = machine.retry_delay_s(self._machine)
         self._begin(self._later(delay_s, Kind.RETRY, self._number), Kind.RETRY)
 
-    def _begin(self, work: Coroutine[None, None, None], at_failure: Kind) -> None:
+    def _watch_over(self, life: Life, number: int) -> Vigil:
+        def on_stalled() -> None:
+            life.problem = deaths.standstill(life.launch.preset, life.liveness)
+            self._happen(Input(kind=Kind.STALLED), number)
+
+        def on_moving() -> None:
+            life.problem = None
+            if self._error is not None and self._error.code == deaths.STALLED:
+                self._error = None
+            self._log.note("The engine moves again.")
+
+        def on_dead(problem: ErrorInfo) -> None:
+            life.problem = problem
+            self._happen(Input(kind=Kind.PART_DIED), number)
+
+        return Vigil(
+            life,
+            begin=self._begin,
+            on_stalled=on_stalled,
+            on_moving=on_moving,
+            on_dead=on_dead,
+            on_news=self._publish,
+        )
+
+    def _begin(self, work: Coroutine[None, None, None], at_failure: Kind | None = None) -> None:
         """Run `work`; should it fail, the machine gets `at_failure`, so that it never waits."""
         if self._tasks is None:
             work.close()
@@ -257,7 +378,7 @@ class Supervisor:
         self._tasks.create_task(self._guarded(work, at_failure, self._number))
 
     async def _guarded(
-        self, work: Coroutine[None, None, None], at_failure: Kind, life: int
+        self, work: Coroutine[None, None, None], at_failure: Kind | None, life: int
     ) -> None:
         try:
             await work
@@ -274,7 +395,10 @@ class Supervisor:
             )
             self._fail(info, at_failure, life)
 
-    def _fail(self, problem: ErrorInfo, at_failure: Kind, life: int) -> None:
+    def _fail(self, problem: ErrorInfo, at_failure: Kind | None, life: int) -> None:
+        if at_failure is None:
+            logger.warning("%s", problem.message)
+            return
         if life == self._number and at_failure in (Kind.PREPARE_FAILED, Kind.EXITED):
             self._error = problem
             if self._life is not None:
@@ -292,21 +416,67 @@ class Supervisor:
         self._happen(Input(kind=Kind.DRAINED), life)
 
     async def _prepare(self, launch: Launch, life: int) -> None:
-        swept = await asyncio.to_thread(_clear_the_way, self._home, Path(launch.socket))
-        if swept:
-            logger.warning("ended %d engine processes of an earlier service: %s", len(swept), swept)
+        def say(note: str | None) -> None:
+            if life == self._number:
+                self._say(note)
+
+        done = await self._ground.clear(launch, say)
+        if done is not None:
+            self._log.note(done, level="warning")
+        say(done)
         self._happen(Input(kind=Kind.PREPARED), life)
 
     async def _live(self, life: Life, number: int) -> None:
+        def happen(kind: Kind) -> None:
+            self._happen(Input(kind=kind), number)
+
+        def on_start(leader: int) -> None:
+            self._begin(self._own(leader))
+
+        def on_ready() -> None:
+            happen(Kind.BECAME_READY)
+            self._begin(self._learn_regions(life))
+
         await life.run(
-            on_ready=lambda: self._happen(Input(kind=Kind.BECAME_READY), number),
-            on_unusable=lambda: self._happen(Input(kind=Kind.NOT_USABLE), number),
+            on_start=on_start,
+            on_ready=on_ready,
+            on_unusable=lambda: happen(Kind.NOT_USABLE),
+            on_part_died=lambda: happen(Kind.PART_DIED),
         )
-        self._happen(Input(kind=Kind.EXITED), number)
+        if self._machine.state is EngineState.STOPPING and self._machine.ending is Ending.ASKED:
+            await asyncio.to_thread(self._ground.released)
+            await self._ground.after_end(life.launch, self._say)
+        happen(Kind.EXITED)
+        if self._machine.state is EngineState.FAILED:  # otherwise the next start does it
+            await asyncio.to_thread(self._ground.released)
+
+    async def _own(self, leader: int) -> None:
+        await asyncio.to_thread(self._ground.own, leader)
+
+    async def _learn_regions(self, life: Life) -> None:
+        await asyncio.to_thread(self._ground.learn_regions, life.parts)
+
+    async def _keep_evidence(self, life: Life, number: int) -> None:
+        """Write down what is known of a death, and name the place in the error."""
+        error, snapshot = self._error, self.snapshot()
+        death = evidence.Death(
+            at=evidence.now_text(),
+            deaths=_deaths(self._machine, error),
+            exit_code=life.exit_code,
+            error=error,
+            engine=snapshot,
+        )
+        folder = self._home / "logs" / "crashes"
+        kept = await asyncio.to_thread(evidence.keep, folder, death, life.lines)
+        is_shown = number == self._number and self._error is error
+        if kept is not None and error is not None and is_shown:
+            data = {**error.data, "folder": str(kept)}
+            self._error = msgspec.structs.replace(error, data=data)
+            self._publish()
 
 
-def _clear_the_way(home: Path, socket: Path) -> list[int]:
-    swept = processes.sweep(home)
-    with contextlib.suppress(FileNotFoundError):
-        socket.unlink()
-    return swept
+def _deaths(now: machine.Machine, error: ErrorInfo | None) -> int:
+    """Return how many deaths the brake has counted; it forgets them when it stops the loop."""
+    if error is not None and error.code == deaths.CRASH_LOOP:
+        return machine.CRASH_LIMIT
+    return max(1, len(now.crashes_at_s))

@@ -1,10 +1,14 @@
 """The cards that a person chose."""
 
+from typing import Any
+
 import pytest
 
 from studio.app import cards
 from studio.app.settings import Settings
+from studio.domain.control import UpRequest
 from studio.domain.errors import HostLacks, NotFound
+from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlannedCard, PlanVerdict
 from tests.planner.plan_samples import card, host
 
 
@@ -63,3 +67,41 @@ def test_a_number_that_no_card_has_is_named() -> None:
 
     assert "no card 3" in caught.value.message
     assert caught.value.code == "gpu-unknown"
+
+
+def _plan(*items: LedgerItem, cards: tuple[int, ...] = (0, 1)) -> Plan:
+    return Plan(
+        model="27b",
+        engine="vllm-0.31.0",
+        host="two cards",
+        verdict=PlanVerdict.FITS,
+        cards=tuple(PlannedCard(index=index, name="RTX 4090") for index in cards),
+        ledger=items,
+    )
+
+
+def _item(name: str, size: int | None, **more: Any) -> LedgerItem:
+    return LedgerItem(name=name, title=name, bytes=size, source="a test", **more)
+
+
+def test_what_a_start_needs_of_each_card_is_what_is_certain() -> None:
+    """A start is refused for memory that it needs for certain, and for no guess."""
+    plan = _plan(
+        _item("weights", 100, error_bytes=10),
+        _item("kv-pool", 50, gpu=1),
+        _item("graphs", None),
+        _item("free", 999),
+        _item("not-ours", 999),
+        _item("files", 999, place=LedgerPlace.DISK),
+    )
+
+    assert cards.needs(plan, UpRequest()) == {0: 90, 1: 140}
+
+
+def test_a_start_that_may_spill_needs_nothing_for_certain() -> None:
+    """And one without cards, or without figures, neither."""
+    plan = _plan(_item("weights", 100))
+
+    assert cards.needs(plan, UpRequest(allow_spill=True)) == {}
+    assert cards.needs(_plan(_item("weights", 100), cards=()), UpRequest()) == {}
+    assert cards.needs(_plan(_item("graphs", None)), UpRequest()) == {}

@@ -1,7 +1,11 @@
 """Stages: what was announced last is what a late listener sees."""
 
+import pytest
+
 from studio.app.stages import Stages
+from studio.domain.errors import ErrorInfo
 from studio.domain.events import Event, Stage, StageProgress, StageState
+from studio.domain.server import EngineSnapshot, EngineState
 
 
 def test_stages_keep_the_newest_progress_in_order() -> None:
@@ -46,3 +50,30 @@ def test_a_failure_marks_the_stage_that_was_running() -> None:
 
     assert stages.now[0].state is StageState.DONE
     assert (stages.now[1].state, stages.now[1].note) == (StageState.FAILED, "No network.")
+
+
+@pytest.mark.parametrize(
+    ("engine", "state", "note"),
+    [
+        (EngineSnapshot(state=EngineState.READY, boot_s=4.0), StageState.DONE, "ready after 4.0 s"),
+        (
+            EngineSnapshot(state=EngineState.FAILED, error=ErrorInfo(code="x", message="It died.")),
+            StageState.FAILED,
+            "It died.",
+        ),
+        (EngineSnapshot(state=EngineState.STOPPED), StageState.FAILED, "stopped"),
+        (EngineSnapshot(state=EngineState.BACKING_OFF), StageState.RUNNING, None),
+    ],
+)
+def test_a_boot_that_nobody_asked_for_ends_with_the_engine(
+    engine: EngineSnapshot, state: StageState, note: str | None
+) -> None:
+    """A restart after a death has no command that ends its stage, and `ready` is no boot."""
+    stages = Stages(lambda _event: None)
+    stages.settle(engine)
+    assert stages.now == ()
+    stages.begin(Stage.BOOT)
+
+    stages.settle(engine)
+
+    assert (stages.now[0].state, stages.now[0].note) == (state, note)

@@ -56,6 +56,7 @@ from studio.domain.runtimes import (
 )
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
@@ -185,6 +186,7 @@ class FakeService:
     """What lay in the files that were to be diagnosed."""
     offered: RemedyList = OFFERED
     fixes: list[FixRequest] = dataclasses.field(default_factory=list)
+    care_changes: list[CareChange] = dataclasses.field(default_factory=list)
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -265,7 +267,7 @@ class FakeService:
                 return {"down": True}
             case ["POST", "keys", *rest]:
                 return self._about_keys(rest, request)
-            case ["POST", "diagnose" | "remedies" | "network" as what]:
+            case ["POST", "diagnose" | "remedies" | "network" | "settings" as what]:
                 return self._about_one(what, request)
             case [_, "runtimes" | "signers" as what, *rest] if rest or what == "signers":
                 return await self._about_runtimes(rest or [what], request)
@@ -276,6 +278,9 @@ class FakeService:
             change = msgspec.json.decode(request.content, type=NetworkChange)
             self.network_changes.append(change)
             return NETWORK
+        if what == "settings":
+            self.care_changes.append(msgspec.json.decode(request.content, type=CareChange))
+            return CareSettings()
         if what == "remedies":
             self.fixes.append(msgspec.json.decode(request.content, type=FixRequest))
             return FIXED
@@ -297,6 +302,7 @@ class FakeService:
             "/network": lambda: NETWORK,
             "/remedies": lambda: self.offered,
             "/gateway/selftest": lambda: self.selftest,
+            "/settings": CareSettings,
             "/keys": lambda: self.keys,
         }
         if path not in readers:

@@ -27,6 +27,7 @@ from studio.domain.runtimes import (
     RollbackRequest,
     VerifyRequest,
 )
+from studio.domain.settings import CareChange
 from studio.host.http_server import Exchange, serve
 from tests.fakes.weir import free_port
 
@@ -134,6 +135,8 @@ async def test_every_call_goes_where_the_document_says() -> None:
         (lambda c: c.fix(FixRequest(number=1)), "POST", "/remedies", ""),
         (lambda c: c.network(), "GET", "/network", ""),
         (lambda c: c.change_network(NetworkChange()), "POST", "/network", ""),
+        (lambda c: c.settings(), "GET", "/settings", ""),
+        (lambda c: c.change_settings(CareChange()), "POST", "/settings", ""),
         (lambda c: c.keys(), "GET", "/keys", ""),
         (lambda c: c.create_key(KeyRequest(name="x")), "POST", "/keys", ""),
         (lambda c: c.revoke_key("ab12"), "POST", "/keys/ab12/revoke", ""),

@@ -78,6 +78,7 @@ async def test_the_document_and_the_table_agree(router: Router) -> None:
         "/network",
         "/boots",
         "/remedies",
+        "/settings",
     ],
 )
 async def test_a_question_is_answered_with_nothing_running(router: Router, path: str) -> None:
@@ -134,6 +135,8 @@ async def test_a_path_outside_the_api_is_unknown(router: Router) -> None:
         ("/keys", b'{"name": "x", "limits": {"max_concurrent": 1.5}}'),
         ("/network", b'{"values": {"offline": true}}'),
         ("/network", b'{"value": {"offline": "on"}}'),
+        ("/settings", b'{"values": {"on-death": 1}}'),
+        ("/settings", b'{"value": {"on-death": "tell"}}'),
     ],
     ids=lambda value: repr(value[:32]),
 )
@@ -260,6 +263,17 @@ async def test_a_log_is_diagnosed_over_the_api_too(router: Router, tmp_path: Pat
     assert [one["code"] for one in found["matches"]] == ["engine-disk-full"]
     assert {"code", "cause", "evidence", "remedy"} <= found["matches"][0].keys()
     assert (refused, error["code"]) == (404, "nothing-to-fix")
+
+
+async def test_the_settings_are_set_over_the_api_too(router: Router) -> None:
+    """What follows a death is a question for a window, too."""
+    body = b'{"values": {"on-death": "tell", "stall-s": "90"}}'
+    status, now = await ask(router, "POST", "/settings", body=body)
+    refused, error = await ask(router, "POST", "/settings", body=b'{"forget": ["nothing"]}')
+
+    assert (status, now["on_death"], now["stall_s"]) == (200, "tell", 90.0)
+    assert (await ask(router, "GET", "/settings"))[1] == now
+    assert (refused, error["code"]) == (400, "setting-unknown")
 
 
 async def test_the_network_is_set_over_the_api_too(router: Router) -> None:

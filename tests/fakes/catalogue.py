@@ -57,7 +57,10 @@ summary = "Answers at once, for tests."
 runtime = "{runtime}"
 served_name = "{served_name}"
 rank = {rank}
-arguments = ["--disable-uvicorn-access-log", "--enable-prompt-tokens-details"]
+arguments = [
+    "--disable-uvicorn-access-log", "--enable-prompt-tokens-details",
+    "--tensor-parallel-size", "{workers}",
+]
 ready_within_s = 30.0
 drain_s = 5.0
 
@@ -132,6 +135,7 @@ def make_catalogue(
     tokens_per_s: float = 200.0,
     tokens: int = 32,
     rank: int = 0,
+    workers: int = 1,
 ) -> Path:
     """Write a catalogue with one runtime and one preset into `folder`, and return it."""
     runtimes, presets = folder / "runtimes", folder / "presets"
@@ -152,6 +156,7 @@ def make_catalogue(
         runtime=RUNTIME,
         served_name=SERVED_NAME,
         rank=rank,
+        workers=workers,
         model=MODEL,
         boot_s=float(boot_s),
         tokens_per_s=float(tokens_per_s),

@@ -16,6 +16,9 @@ real vLLM 0.32.0 (tests/data/engine). Environment:
         refuse-kv refuse-kv-cold (the first time only) port-in-use die-in-boot hang-in-boot
         slow-boot=SECONDS
         die-on-first-request die-after=SECONDS stall ignore-sigterm spew=LINES_PER_S
+        stall-after=REQUESTS (no token for any later one), deaf (the server lives on, and says 200
+        to /health, when EngineCore is dead)
+    With --tensor-parallel-size N there are N workers.
 
 SIGTERM and SIGINT end it with status 0 (running requests end with `abort`, or are drained for
 `--shutdown-timeout` seconds); SIGKILL of this process leaves EngineCore and Worker behind, as those

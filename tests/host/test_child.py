@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from studio.domain.errors import EngineFailed
-from studio.host import child, processes
+from studio.host import child, orphans, processes
 from studio.host.child import Child
 from tests.fakes.waiting import gone, until_async
 
@@ -130,7 +130,8 @@ async def test_a_killed_guard_leaves_nothing_that_a_sweep_does_not_find(
 
     assert await engine.running.wait() is None
     await gone(pids[:2])
-    assert processes.sweep(tmp_path) == pids[2:]  # the one in a session of its own
+    ended = orphans.sweep(tmp_path)
+    assert [one.pid for one in ended] == pids[2:]  # the one in a session of its own
     await gone(pids)
 
 

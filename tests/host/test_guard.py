@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -186,3 +187,27 @@ def test_a_killed_guard_takes_the_leader_along(start: Start) -> None:
     guarded.process.kill()
 
     until(lambda: not is_alive(guarded.leader), "the leader's end")
+
+
+def test_after_a_killed_leader_only_the_tracker_gets_time(start: Start, tmp_path: Path) -> None:
+    """EngineCore computes for nobody then; the tracker frees the shared memory of all of them."""
+    done = tmp_path / "freed"
+    code = (
+        "import subprocess, sys, signal\n"
+        "idle = 'import signal; signal.pause()'\n"
+        "free = 'import pathlib, sys, time; time.sleep(0.2); pathlib.Path(sys.argv[1]).touch()'\n"
+        "core = subprocess.Popen([sys.executable, '-c', idle])\n"
+        "tracker = subprocess.Popen("
+        f"[sys.executable, '-c', free, {str(done)!r}, 'resource_tracker'])\n"
+        "print(core.pid, flush=True); signal.pause()"
+    )
+    guarded = start(code)
+    core = int(guarded.line())
+
+    os.kill(guarded.leader, signal.SIGKILL)
+    until(lambda: not is_alive(core), "the end of the core")
+    early = not done.exists()
+
+    assert guarded.report.read() == f"exit {-signal.SIGKILL}\n"
+    assert early
+    assert done.exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from studio.host import processes
+from studio.host import orphans, processes
 from studio.host.child import MARKER
 from tests.fakes.waiting import is_alive, until
 
@@ -47,11 +47,11 @@ def test_a_sweep_ends_what_this_home_left_and_nothing_else(start: Start, tmp_pat
     orphan = start(home)
     bystanders = [start(None), start(tmp_path), start(tmp_path / "wéir home 2")]
 
-    assert processes.sweep(home) == [orphan.pid]
+    assert [one.pid for one in orphans.sweep(home)] == [orphan.pid]
 
     assert not is_alive(orphan.pid)
     assert all(process.poll() is None for process in bystanders)
-    assert processes.sweep(home) == []
+    assert orphans.sweep(home) == []
 
 
 def test_a_sweep_ends_even_a_stopped_process(start: Start, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_sweep_ends_even_a_stopped_process(start: Start, tmp_path: Path) -> No
     orphan.send_signal(signal.SIGSTOP)
     until(lambda: psutil.Process(orphan.pid).status() == psutil.STATUS_STOPPED, "the stop")
 
-    processes.sweep(tmp_path)
+    orphans.sweep(tmp_path)
 
     assert not is_alive(orphan.pid)
 

@@ -16,6 +16,7 @@ from typing import Any
 from studio.domain.errors import StudioError
 from studio.domain.metrics import LogLine
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.settings import CareSettings
 from studio.host import processes
 from studio.host.child import MARKER
 from studio.host.paths import Paths, bundled_root
@@ -154,7 +155,10 @@ async def refused(kept: Keeping, launch: Launch) -> StudioError:
 
 @contextlib.asynccontextmanager
 async def keeping(
-    folder: Path, *, drain: Callable[[float], Awaitable[None]] = no_drain
+    folder: Path,
+    *,
+    drain: Callable[[float], Awaitable[None]] = no_drain,
+    care: Callable[[], CareSettings] = CareSettings,
 ) -> AsyncIterator[Keeping]:
     """Yield a running supervisor; on the way out it is cancelled, which ends its engine."""
     home = Path(tempfile.mkdtemp(prefix="wéir "))  # short enough for a socket
@@ -176,6 +180,7 @@ async def keeping(
         publish=publish,
         drain=drain,
         forecast_s=lambda _launch: 12.5,
+        care=care,
     )
     made = Keeping(
         home=home, model=model, supervisor=supervisor, log=log, seen=seen, changed=changed

@@ -51,6 +51,8 @@ class Told:
     news: int = 0
     ready: int = 0
     unusable: int = 0
+    started: list[int] = dataclasses.field(default_factory=list)
+    part_died: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
 
     def on_ready(self) -> None:
         """It generated a token."""
@@ -87,7 +89,12 @@ async def living(launch: Launch, home: Path) -> AsyncIterator[Told]:
     told = Told(life=Life(launch, home=home, log=log, on_news=on_news), log=log, home=home)
     try:
         async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
-            running = told.life.run(on_ready=told.on_ready, on_unusable=told.on_unusable)
+            running = told.life.run(
+                on_start=told.started.append,
+                on_ready=told.on_ready,
+                on_unusable=told.on_unusable,
+                on_part_died=lambda: told.part_died.set(),
+            )
             tasks.create_task(running)
             yield told
         assert told.left() == []

@@ -1,11 +1,13 @@
 """The engine's life, driven with every interleaving that hypothesis can think of."""
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from studio.domain.server import EngineState as State
+from studio.domain.settings import OnDeath, OnStall
 from studio.serving import machine
-from studio.serving.machine import Effect, Input, Kind, Machine
+from studio.serving.machine import Effect, Input, Kind, Machine, Policy
 
 UP = (Kind.START, Kind.PREPARED, Kind.BECAME_READY)
 
@@ -112,22 +114,213 @@ def test_late_news_changes_nothing() -> None:
     assert machine.step(stopped, Input(kind=Kind.BECAME_READY)) == (stopped, ())
 
 
-@given(st.lists(st.sampled_from(list(Kind)), max_size=60))
-def test_no_interleaving_yields_two_children_or_a_dead_end(kinds: list[Kind]) -> None:
-    """Whatever happens in whatever order: one child at most, and Stop always leads out."""
-    now = Machine()
-    has_child = False
-    for number, kind in enumerate(kinds):
-        now, effects = machine.step(now, Input(kind=kind, at_s=float(number)))
+def test_an_engine_that_lost_a_process_is_ended_and_started_again() -> None:
+    """Its web server lives on and says 200 to `/health`; nobody gets an answer from it."""
+    now, effects = walk(*UP, Kind.PART_DIED)
+    assert now.state is State.STOPPING
+    assert effects[-1] is Effect.KILL_SOON
+    assert machine.step(now, Input(kind=Kind.OVERDUE))[1] == (Effect.KILL,)
+    assert machine.is_coming(now)
+
+    now, effects = machine.step(now, Input(kind=Kind.EXITED))
+
+    assert now.state is State.BACKING_OFF
+    assert effects == (Effect.DIAGNOSE, Effect.ARM_RETRY)
+
+
+def test_a_boot_that_lost_a_process_is_not_repeated() -> None:
+    """Two workers of three load weights for ever; the third was killed for want of memory."""
+    now, effects = walk(Kind.START, Kind.PREPARED, Kind.PART_DIED, Kind.EXITED)
+
+    assert now.state is State.FAILED
+    assert effects[-2:] == [Effect.DIAGNOSE, Effect.KILL]
+
+
+def test_nobody_is_waited_for_once_a_draining_engine_lost_a_process() -> None:
+    """The answers that a drain waits for will not come."""
+    now, effects = walk(*UP, Kind.STOP, Kind.PART_DIED)
+
+    assert now.state is State.STOPPING
+    assert effects[-1] is Effect.KILL_SOON
+    assert machine.step(now, Input(kind=Kind.EXITED))[0].state is State.STOPPED
+
+
+def test_a_stop_during_a_crash_means_stop() -> None:
+    """Whoever presses Stop while the engine is being ended does not want it back."""
+    now, _ = walk(*UP, Kind.PART_DIED, Kind.STOP, Kind.EXITED)
+
+    assert now.state is State.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("action", "state", "effects"),
+    [
+        (OnStall.RESTART, State.STOPPING, (Effect.KILL,)),
+        (OnStall.TELL, State.READY, (Effect.TELL_STALL,)),
+        (OnStall.WAIT, State.READY, ()),
+    ],
+)
+def test_what_follows_a_standstill_is_policy(
+    action: OnStall, state: State, effects: tuple[Effect, ...]
+) -> None:
+    """Who debugs a hang wants it left as it is."""
+    up, _ = walk(*UP)
+
+    now, found = machine.step(up, Input(kind=Kind.STALLED), Policy(on_stall=action))
+
+    assert (now.state, found) == (state, effects)
+
+
+def test_whoever_only_wants_to_be_told_gets_no_restart() -> None:
+    """An engine that died is left as it lies, with its cause."""
+    up, _ = walk(*UP)
+
+    now, found = machine.step(up, Input(kind=Kind.EXITED), Policy(on_death=OnDeath.TELL))
+
+    assert (now.state, found) == (State.FAILED, (Effect.DIAGNOSE,))
+
+
+def test_standstills_count_for_the_brake() -> None:
+    """An engine that hangs on each long prompt is as good as one that dies of it."""
+    life = (Kind.PREPARED, Kind.BECAME_READY, Kind.STALLED, Kind.EXITED)
+    now, effects = walk(Kind.START, *life, Kind.RETRY, *life, Kind.RETRY, *life)
+
+    assert now.state is State.FAILED
+    assert effects[-1] is Effect.BRAKE
+
+
+class World:
+    """The supervisor's side of the machine: what it was told to do, and who waits for what."""
+
+    def __init__(self) -> None:
+        self.machine = Machine()
+        self.at_s = 0.0
+        self.has_child = False
+        self.is_preparing = False
+        self.is_retrying = False
+        self.is_ending = False
+        self.deaths: list[float] = []
+
+    def happen(self, kind: Kind, policy: Policy) -> None:
+        """Feed one input, do what it asks for, and check what must always hold."""
         if kind is Kind.EXITED:
-            has_child = False
+            self.has_child = self.is_ending = False
+        if kind in (Kind.PREPARED, Kind.PREPARE_FAILED):
+            self.is_preparing = False
+        if kind is Kind.RETRY:
+            self.is_retrying = False
+        self.machine, effects = machine.step(self.machine, Input(kind=kind, at_s=self.at_s), policy)
+        for effect in effects:
+            self.do(effect)
+        self.check()
+
+    def do(self, effect: Effect) -> None:
+        """Keep what would now be under way."""
+        match effect:
+            case Effect.SPAWN:
+                assert not self.has_child, "two children"
+                self.has_child = True
+            case Effect.PREPARE:
+                assert not self.has_child, "prepared beside a child"
+                assert not self.is_preparing, "prepared twice"
+                self.is_preparing = True
+            case Effect.CANCEL_PREPARE:
+                self.is_preparing = False
+            case Effect.ARM_RETRY:
+                assert not self.is_retrying
+                self.is_retrying = True
+                self.deaths.append(self.at_s)
+            case Effect.CANCEL_RETRY:
+                self.is_retrying = False
+            case Effect.KILL | Effect.KILL_SOON | Effect.TERMINATE:
+                assert self.has_child, "nobody to end"
+                self.is_ending = True
+            case Effect.DRAIN:
+                assert self.has_child
+            case Effect.DIAGNOSE | Effect.BRAKE | Effect.TELL_STALL:
+                pass
+
+    def check(self) -> None:
+        """Every state has whoever will lead out of it, so that nobody waits for ever."""
+        now = self.machine
+        assert now.has_child == self.has_child
+        assert (now.state is State.PREPARING) == self.is_preparing
+        assert (now.state is State.BACKING_OFF) == self.is_retrying
+        if now.state is State.STOPPING:
+            assert self.is_ending
+        recent = [at_s for at_s in self.deaths if self.at_s - at_s < machine.CRASH_WINDOW_S]
+        assert len(now.crashes_at_s) < machine.CRASH_LIMIT
+        assert len(now.crashes_at_s) <= max(len(recent), len(self.deaths))
+
+    def possible(self) -> list[Kind]:
+        """Return what the world outside may bring now; anything else is news of earlier lives."""
+        kinds = [Kind.START, Kind.STOP]
+        if self.has_child:
+            kinds += [
+                Kind.EXITED, Kind.PART_DIED, Kind.STALLED, Kind.BECAME_READY, Kind.NOT_USABLE,
+                Kind.DRAINED, Kind.OVERDUE,
+            ]  # fmt: skip
+        if self.is_preparing:
+            kinds += [Kind.PREPARED, Kind.PREPARE_FAILED]
+        if self.is_retrying:
+            kinds.append(Kind.RETRY)
+        return kinds
+
+    def settle(self) -> None:
+        """Let what is under way come to its end, and nothing new begin."""
+        for _ in range(20):
+            match self.machine.state:
+                case State.STOPPED | State.FAILED | State.READY:
+                    return
+                case State.PREPARING:
+                    self.happen(Kind.PREPARED, Policy())
+                case State.STARTING:
+                    self.happen(Kind.BECAME_READY, Policy())
+                case State.DRAINING:
+                    self.happen(Kind.DRAINED, Policy())
+                case State.STOPPING:
+                    self.happen(Kind.EXITED, Policy())
+                case State.BACKING_OFF:
+                    self.happen(Kind.RETRY, Policy())
+        raise AssertionError(f"stuck in {self.machine}")
+
+
+POLICIES = st.builds(
+    Policy, on_death=st.sampled_from(list(OnDeath)), on_stall=st.sampled_from(list(OnStall))
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_every_interleaving_has_one_child_at_most_and_an_end(data: st.DataObject) -> None:
+    """Whatever happens in whatever order and at whatever pace, under policies that change."""
+    world = World()
+    for _ in range(data.draw(st.integers(0, 40))):
+        world.at_s += data.draw(st.sampled_from([0.0, 1.0, 250.0, 700.0]))
+        world.happen(data.draw(st.sampled_from(world.possible())), data.draw(POLICIES))
+
+    world.settle()
+    world.happen(Kind.STOP, Policy())
+    world.settle()
+
+    assert world.machine.state is State.STOPPED
+
+
+@given(st.lists(st.sampled_from(list(Kind)), max_size=60), POLICIES)
+def test_late_news_in_any_order_never_yields_two_children(
+    kinds: list[Kind], policy: Policy
+) -> None:
+    """Also what cannot happen: a table with a hole would go unseen until it did."""
+    now, has_child = Machine(), False
+    for number, kind in enumerate(kinds):
+        now, effects = machine.step(now, Input(kind=kind, at_s=float(number)), policy)
+        has_child = has_child and kind is not Kind.EXITED
         if Effect.SPAWN in effects:
             assert not has_child
             has_child = True
-        if not now.has_child:
-            has_child = False
+        has_child = has_child and now.has_child
         assert now.has_child or Effect.KILL not in effects
 
     for kind in (Kind.STOP, Kind.DRAINED, Kind.OVERDUE, Kind.EXITED, Kind.STOP):
-        now, _ = machine.step(now, Input(kind=kind, at_s=1e6))
+        now, _ = machine.step(now, Input(kind=kind, at_s=1e6), policy)
     assert now.state is State.STOPPED

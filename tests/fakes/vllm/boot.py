@@ -141,7 +141,11 @@ class Life:
         return status
 
     def _grow(self) -> None:
-        grown = tree.grow(self._socket, ignores_sigterm="ignore-sigterm" in self._settings.faults)
+        grown = tree.grow(
+            self._socket,
+            ignores_sigterm="ignore-sigterm" in self._settings.faults,
+            workers=self._settings.workers,
+        )
         self._tree = grown
         self._printer.pids |= {"EngineCore": grown.core_pid, "Worker": grown.worker_pid}
 
@@ -178,6 +182,8 @@ class Life:
         assert self._tree is not None
         ended = self._tree.ended()
         if ended is None or engine.is_stopping or dead.is_set():
+            return
+        if "deaf" in self._settings.faults:
             return
         engine.die()
         dead.set()

@@ -1,6 +1,7 @@
 """The fake engine's inside: admission to the pool, tokens at a pace, prefix cache, counters."""
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import AsyncGenerator
@@ -129,7 +130,7 @@ class Engine:
 
     async def _pace(self, began: float, count: int) -> None:
         """Wait until token `count` is due; forever where the fault `stall` says so."""
-        while "stall" in self.settings.faults and not self.is_stopping:
+        while self._is_stalled and not self.is_stopping:
             await self._rest(None)
         if self.is_dead:
             raise EngineDied
@@ -139,6 +140,11 @@ class Engine:
             return
         while not self.is_stopping and (left := began + count / rate - time.monotonic()) > 0:
             await self._rest(left)
+
+    @property
+    def _is_stalled(self) -> bool:
+        faults = self.settings.faults
+        return "stall" in faults or self.requests_seen > faults.get("stall-after", math.inf)
 
     async def _rest(self, seconds: float | None) -> None:
         """Wait for a change, at most for so long.

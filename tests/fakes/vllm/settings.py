@@ -38,6 +38,7 @@ class Settings:
     max_model_len: int
     kv_bytes: int
     max_num_seqs: int
+    workers: int
     shutdown_timeout_s: int
     shows_cached_tokens: bool
     logs_access: bool
@@ -83,6 +84,7 @@ def read(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> Settin
         max_model_len=int(length[0]) if length else _model_limit(model),
         kv_bytes=int(memory[0]) if memory else int(space_gib * _GIB),
         max_num_seqs=int(flags.get("max-num-seqs", ["256"])[0]),
+        workers=int(flags.get("tensor-parallel-size", ["1"])[0]),
         shutdown_timeout_s=int(flags.get("shutdown-timeout", ["0"])[0]),
         shows_cached_tokens="enable-prompt-tokens-details" in flags,
         logs_access="disable-uvicorn-access-log" not in flags,

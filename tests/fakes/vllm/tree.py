@@ -65,8 +65,8 @@ class Tree:
                 time.sleep(0.005)
 
 
-def grow(listener: socket.socket | None, *, ignores_sigterm: bool) -> Tree:
-    """Fork EngineCore, which forks Worker; returns when both run."""
+def grow(listener: socket.socket | None, *, ignores_sigterm: bool, workers: int = 1) -> Tree:
+    """Fork EngineCore, which forks its workers; returns when all run."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -75,41 +75,46 @@ def grow(listener: socket.socket | None, *, ignores_sigterm: bool) -> Tree:
         os.close(reader)
         if listener is not None:
             listener.close()
-        _be_core(writer, ignores_sigterm=ignores_sigterm)
+        _be_core(writer, ignores_sigterm=ignores_sigterm, workers=workers)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        worker_pid = int(pipe.read())  # ends when both have closed it, ready and renamed
+        told = pipe.read()  # ends when all have closed it, ready and renamed
+    worker_pid = int(told.split()[0])
     return Tree(core_pid, worker_pid)
 
 
-def _be_core(report: int, *, ignores_sigterm: bool) -> None:
+def _be_core(report: int, *, ignores_sigterm: bool, workers: int) -> None:
     """Live as EngineCore; never returns."""
     rename("VLLM::EngineCore", "VLLM::EngineCore")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN if ignores_sigterm else signal.SIG_DFL)
     life_reader, life_writer = os.pipe()
-    worker_pid = os.fork()
-    if worker_pid == 0:
-        os.close(life_writer)
-        _be_worker(life_reader, report)
+    pids = []
+    for rank in range(workers):
+        pid = os.fork()
+        if pid == 0:
+            os.close(life_writer)
+            _be_worker(life_reader, report, "Worker" if workers == 1 else f"Worker_TP{rank}")
+        pids.append(pid)
     os.close(life_reader)
     if not ignores_sigterm:
 
         def leave(_number: int, _frame: object) -> None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(worker_pid, signal.SIGKILL)
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             os._exit(0)
 
         signal.signal(signal.SIGTERM, leave)
     os.close(report)
-    os.waitpid(worker_pid, 0)
+    os.wait()  # one worker fewer, and it cannot go on
     os._exit(WORKER_DIED)
 
 
-def _be_worker(life: int, report: int) -> None:
-    """Live as Worker until EngineCore is gone; never returns."""
-    rename("VLLM::Worker", "VLLM::Worker")
-    os.write(report, b"%d" % os.getpid())
+def _be_worker(life: int, report: int, name: str) -> None:
+    """Live as a worker until EngineCore is gone; never returns."""
+    rename(f"VLLM::{name}", f"VLLM::{name}")
+    os.write(report, b"%d " % os.getpid())
     os.close(report)
     os.read(life, 1)  # nothing is ever written: this returns when the other end is closed
     os._exit(0)

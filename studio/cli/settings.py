@@ -1,0 +1,58 @@
+"""`weir settings`: what follows a death, a standstill, an early request. Needs no service."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from studio.cli import settings_words as words
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
+from studio.cli.reach import Command, running_or_offline
+from studio.cli.render import labelled
+from studio.domain.settings import CareChange, CareSettings
+from studio.domain.units import duration_text
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+
+
+async def settings(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show the settings, after changing them if asked to."""
+    client = await running_or_offline(connector)
+    try:
+        if call.assigned or call.dropped:
+            change = CareChange(values=dict(call.assigned), forget=call.dropped)
+            found = await client.change_settings(change)
+        else:
+            found = await client.settings()
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(settings_text(found))
+    return 0
+
+
+def settings_text(now: CareSettings) -> str:
+    """Return the settings, one a line, with what each means."""
+    return labelled(
+        (name, text if name in now.chosen else text + words.NOT_CHOSEN) for name, text in _rows(now)
+    )
+
+
+def _rows(now: CareSettings) -> Iterator[tuple[str, str]]:
+    yield words.ON_DEATH, words.DEATHS[now.on_death]
+    yield words.ON_STALL, words.STALLS[now.on_stall]
+    if now.stall_s is None:
+        yield words.STALL, words.STALL_BY_PRESET
+    else:
+        yield words.STALL, words.STALL_SECONDS.format(seconds=duration_text(now.stall_s))
+    if now.wait_s is None:
+        yield words.WAIT, words.WAIT_AUTO
+    elif now.wait_s == 0:
+        yield words.WAIT, words.WAIT_NONE
+    else:
+        yield words.WAIT, words.WAIT_SECONDS.format(seconds=duration_text(now.wait_s))
+
+
+SETTINGS_COMMANDS: Mapping[str, Command] = {"settings": settings}

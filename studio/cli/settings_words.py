@@ -1,0 +1,36 @@
+"""Sentences and labels of `weir settings`."""
+
+from studio.domain.settings import OnDeath, OnStall
+
+ABOUT = "Show and set what follows when an engine dies or stands still, and how long requests wait."
+HELP_SET = (
+    "Set one thing; may be given again: on-death=restart|tell, on-stall=restart|wait|tell, "
+    "stall-s=SECONDS, wait-s=SECONDS."
+)
+HELP_FORGET = "Forget one of them, so that the default holds again."
+
+ON_DEATH = "on-death"
+ON_STALL = "on-stall"
+STALL = "stall-s"
+WAIT = "wait-s"
+NOT_CHOSEN = " (the default)"
+
+DEATHS = {
+    OnDeath.RESTART: "restart: an engine that dies while it serves is started again; after the "
+    "third death within ten minutes it stays down",
+    OnDeath.TELL: "tell: an engine that dies stays down, with the reason in `weir status`",
+}
+STALLS = {
+    OnStall.RESTART: "restart: an engine that stands still is ended and started again",
+    OnStall.WAIT: "wait: an engine that stands still is left alone; `weir status` says how long",
+    OnStall.TELL: "tell: an engine that stands still is left alone and shown as an error",
+}
+STALL_BY_PRESET = (
+    "as the preset says: so long without a step, with requests waiting, is a standstill"
+)
+STALL_SECONDS = "{seconds} without a step, with requests waiting, is a standstill"
+WAIT_AUTO = (
+    "60 s, or as long as the boot should take: so long requests wait for an engine on its way"
+)
+WAIT_SECONDS = "{seconds}: so long requests wait for an engine on its way"
+WAIT_NONE = "0: requests do not wait for an engine on its way and get 503 at once"

@@ -1,0 +1,70 @@
+"""What is kept of an engine that died: its last lines and what was known of it.
+
+One folder for each death under `logs/crashes`, written whole or not at all; the newest ten stay.
+For whoever looks later, and for a report (`folders`).
+"""
+
+import contextlib
+import secrets
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.server import EngineSnapshot
+
+KEPT = 10
+_UNFINISHED = ".unfinished-"
+
+
+class Death(msgspec.Struct, frozen=True, kw_only=True):
+    """`death.json` of such a folder."""
+
+    schema_version: int = 1
+    at: str
+    """ISO 8601 in UTC."""
+    deaths: int
+    """How many there were within the window of the brake, this one counted."""
+    exit_code: int | None = None
+    error: ErrorInfo | None = None
+    engine: EngineSnapshot
+
+
+def keep(folder: Path, death: Death, lines: Sequence[str]) -> Path | None:
+    """Write one folder into `folder` and return it; None when the disk does not take it."""
+    name = f"{death.at.replace(':', '').replace('-', '')}-{secrets.token_hex(2)}"
+    unfinished, finished = folder / f"{_UNFINISHED}{name}", folder / name
+    try:
+        unfinished.mkdir(parents=True, mode=0o700)
+        (unfinished / "engine.log").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        document = msgspec.json.format(msgspec.json.encode(death), indent=2)
+        (unfinished / "death.json").write_bytes(document)
+        unfinished.rename(finished)
+    except OSError:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        return None
+    _thin(folder)
+    return finished
+
+
+def folders(folder: Path) -> list[Path]:
+    """Return what is kept, the newest first."""
+    with contextlib.suppress(OSError):
+        found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
+        return sorted(found, key=lambda one: one.name, reverse=True)
+    return []
+
+
+def now_text() -> str:
+    """Return this moment as `Death.at` wants it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _thin(folder: Path) -> None:
+    for old in folders(folder)[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+    for litter in folder.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(litter, ignore_errors=True)

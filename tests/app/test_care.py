@@ -1,0 +1,94 @@
+"""What the person chose to follow a death, a standstill, an early request."""
+
+from pathlib import Path
+
+import pytest
+
+from studio.app.care import LONGEST_WAIT_S, SHORTEST_WAIT_S, Care
+from studio.app.settings import SettingsFile
+from studio.domain.errors import BadInput
+from studio.domain.settings import CareChange, CareSettings, OnDeath, OnStall
+
+
+@pytest.fixture
+def care(tmp_path: Path) -> Care:
+    """Return the choices of a home in which nobody chose."""
+    return Care(SettingsFile(tmp_path / "settings.json"))
+
+
+def test_at_first_the_defaults_hold(care: Care) -> None:
+    """An engine that dies at night is up again in the morning."""
+    assert care.now() == CareSettings()
+    assert care.now().on_death is OnDeath.RESTART
+
+
+async def test_what_is_set_is_kept_and_what_is_forgotten_is_not(tmp_path: Path) -> None:
+    """Names as they are typed, with either dash."""
+    care = Care(SettingsFile(tmp_path / "settings.json"))
+    values = {"on_death": "tell", "on-stall": " Wait ", "stall-s": "90s", "wait_s": "0"}
+
+    changed = await care.change(CareChange(values=values))
+
+    again = Care(SettingsFile(tmp_path / "settings.json"))
+    assert changed == again.now()
+    assert (changed.on_death, changed.on_stall) == (OnDeath.TELL, OnStall.WAIT)
+    assert (changed.stall_s, changed.wait_s) == (90.0, 0.0)
+    assert changed.chosen == ("on-death", "on-stall", "stall-s", "wait-s")
+
+    after = await again.change(CareChange(forget=("on-death", "stall_s", "wait-s")))
+    assert after.chosen == ("on-stall",)
+    assert after.on_death is OnDeath.RESTART
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "hint"),
+    [
+        ({"on-deth": "tell"}, "setting-unknown", "`on-death`"),
+        ({"": "tell"}, "setting-unknown", "Known"),
+        ({"on-death": "wait"}, "setting-value", "`restart`, `tell`"),
+        ({"on-stall": ""}, "setting-value", "`wait`"),
+        ({"stall-s": "soon"}, "setting-value", "5 to 86400"),
+        ({"stall-s": "1"}, "setting-value", "5 to 86400"),
+        ({"wait-s": "-1"}, "setting-value", "0 to 3600"),
+        ({"wait-s": "nan"}, "setting-value", "0 to 3600"),
+        ({"wait-s": "inf"}, "setting-value", "0 to 3600"),
+    ],
+)
+async def test_a_mistake_says_what_was_meant_and_changes_nothing(
+    care: Care, values: dict[str, str], code: str, hint: str
+) -> None:
+    """Half a change would be the worst of both."""
+    with pytest.raises(BadInput) as caught:
+        await care.change(CareChange(values={"on-stall": "tell", **values}))
+
+    assert caught.value.code == code
+    assert hint in (caught.value.hint or "")
+    assert care.now() == CareSettings()
+
+
+async def test_a_word_of_a_newer_version_is_none(tmp_path: Path) -> None:
+    """An older Studio starts with the settings of a newer one."""
+    settings = SettingsFile(tmp_path / "settings.json")
+    settings.change(care={"on-death": "phone", "stall-s": "never", "wait-s": "9999999", "x": "y"})
+
+    now = Care(settings).now()
+
+    assert (now.on_death, now.stall_s, now.wait_s) == (OnDeath.RESTART, None, None)
+
+
+@pytest.mark.parametrize(
+    ("remaining_s", "waits_s"),
+    [(None, SHORTEST_WAIT_S), (10.0, SHORTEST_WAIT_S), (200.0, 250.0), (9000.0, LONGEST_WAIT_S)],
+)
+def test_requests_wait_as_long_as_the_boot_should_take(
+    care: Care, remaining_s: float | None, waits_s: float
+) -> None:
+    """But not beyond what a client bears."""
+    assert care.wait_s(lambda: remaining_s) == waits_s
+
+
+async def test_a_chosen_wait_holds_whatever_the_forecast(care: Care) -> None:
+    """0 means that clients are told at once."""
+    await care.change(CareChange(values={"wait-s": "0"}))
+
+    assert care.wait_s(lambda: 500.0) == 0.0

@@ -1,0 +1,215 @@
+"""Whoever is killed: nothing survives, nobody restarts for nothing, and it is soon shown."""
+
+import os
+import statistics
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from studio.domain.control import UpRequest
+from studio.serving import machine
+from tests.app.running import Running, fake_paths, running
+from tests.conftest import Serving
+from tests.fakes import deaths
+from tests.fakes.deaths import PARTS, Round
+from tests.fakes.waiting import LIMIT_S, until, until_async
+from tests.fakes.weir import Weir
+
+SEED = 20261129
+FEW, MANY, REAL = 3, 100, 3
+SHOWN_S = 2.0
+OVER_BOOT_S = 1.0
+CYCLES, MANY_CYCLES = 25, 1000
+WARM = 5
+"""Cycles until pools of threads and caches are as large as they get."""
+MOST_GROWTH_BYTES = 24 << 20
+"""The log's ring and the history fill up; a leak of a kilobyte a cycle is twice as much a day."""
+
+Tell = Callable[[str], None]
+
+
+@pytest.fixture
+def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
+    """Return a function that prints figures past the capture."""
+
+    def write(text: str) -> None:
+        with capsys.disabled():
+            sys.stdout.write(f"\n{text}\n")
+
+    return write
+
+
+@pytest.fixture
+async def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Running]:
+    """Return a Studio over an engine of two workers, whose brake is out."""
+    monkeypatch.setattr(machine, "CRASH_LIMIT", 10_000)
+    monkeypatch.setattr(machine, "CRASH_WINDOW_S", 0.0)  # each death is the first
+    with fake_paths(tmp_path, boot_s=0.1, workers=2) as paths:
+        async with running(paths) as one:
+            yield one
+
+
+def check(rounds: list[Round], *, over_boot_s: float) -> None:
+    """Hold rounds against the figures that were promised.
+
+    The restart's by their median: half of it is the start of processes, for which a busy machine
+    takes its time.
+    """
+    late = [one for one in rounds if one.down_s > SHOWN_S]
+    assert len(late) <= len(rounds) // 20, late
+    assert statistics.median(one.over_boot_s for one in rounds) <= over_boot_s, deaths.table(rounds)
+
+
+async def test_parts_of_the_engine_killed_a_few_times(made: Running) -> None:
+    """The sample that every run takes: API server, EngineCore, one of two workers."""
+    rounds = await deaths.kill_parts(made.studio, PARTS, FEW, SEED)
+
+    assert len(rounds) == FEW * len(PARTS)
+    check(rounds, over_boot_s=3 * OVER_BOOT_S)  # on a machine that has other things to do
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", PARTS)
+async def test_parts_of_the_engine_killed_100_times(made: Running, part: str, tell: Tell) -> None:
+    """Zero survivors, zero restarts that nobody caused."""
+    rounds = await deaths.kill_parts(made.studio, (part,), MANY, SEED)
+
+    tell(deaths.table(rounds))
+    check(rounds, over_boot_s=OVER_BOOT_S)
+
+
+def test_a_service_and_a_terminal_killed_a_few_times(weir: Weir) -> None:
+    """The kernel's memory killer takes either; nothing of an engine stays."""
+    for _ in range(FEW):
+        assert deaths.kill_service(weir) < LIMIT_S
+        assert deaths.kill_terminal(weir) < LIMIT_S
+
+    assert weir.engine_pids() == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("victim", ["service", "terminal"])
+def test_a_service_and_a_terminal_killed_100_times(weir: Weir, victim: str, tell: Tell) -> None:
+    """Zero survivors."""
+    kill = deaths.kill_service if victim == "service" else deaths.kill_terminal
+    took_s = sorted(kill(weir) for _ in range(MANY))
+
+    tell(f"{victim}: nothing left after {took_s[MANY // 2]:.2f} s (worst {took_s[-1]:.2f} s)")
+    assert weir.engine_pids() == []
+
+
+def test_what_two_kills_in_one_instant_leave_is_ended_by_the_next_start(weir: Weir) -> None:
+    """Nobody is left to end the engine then; whoever starts the next one does, and says so."""
+    deaths.kill_service(weir, with_guard=True)
+    left = weir.engine_pids()
+
+    weir.json("up", "--detach")
+
+    until(lambda: not any(psutil.pid_exists(pid) for pid in left), "their end")
+    log = weir.run("logs", "-n", "500").stdout
+    if left:
+        assert "Ended" in log
+        assert any(f"({pid})" in log for pid in left)
+
+
+class Census:
+    """What this process and its children hold."""
+
+    def __init__(self) -> None:
+        me = psutil.Process()
+        self.fds = me.num_fds()
+        self.threads = threading.active_count()
+        self.children = len(me.children(recursive=True))
+        self.rss_bytes = me.memory_info().rss
+
+    def __str__(self) -> str:
+        """Return it for a table."""
+        return (
+            f"{self.fds} handles, {self.threads} threads, {self.children} children, "
+            f"{self.rss_bytes / 2**20:.1f} MiB"
+        )
+
+
+async def cycle(made: Running, count: int) -> tuple[Census, Census]:
+    """Start and stop the engine so many times; return what was held before and after."""
+    before = Census()
+    for number in range(count + WARM):
+        if number == WARM:
+            await until_async(lambda: not psutil.Process().children(), "the end of all children")
+            before = Census()
+        await made.studio.up(UpRequest())
+        await made.studio.stop()
+        made.heard.clear()
+    await until_async(lambda: not psutil.Process().children(), "the end of all children")
+    return before, Census()
+
+
+def check_census(before: Census, after: Census) -> None:
+    """Nothing may have grown."""
+    assert after.fds <= before.fds, (str(before), str(after))
+    assert after.threads <= before.threads + 1, (str(before), str(after))  # the pool's last one
+    assert after.children == 0
+    assert after.rss_bytes - before.rss_bytes < MOST_GROWTH_BYTES, (str(before), str(after))
+
+
+async def test_25_starts_and_stops_leak_nothing(made: Running) -> None:
+    """The sample that every run takes."""
+    check_census(*await cycle(made, CYCLES))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+async def test_1000_starts_and_stops_leak_nothing(made: Running, tell: Tell) -> None:
+    """Handles, threads, processes, memory."""
+    before, after = await cycle(made, MANY_CYCLES)
+
+    tell(f"after {WARM} cycles: {before}\nafter {MANY_CYCLES + WARM}: {after}")
+    check_census(before, after)
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("role", PARTS)
+def test_parts_of_the_real_engine_killed_3_times(serving: Serving, role: str, tell: Tell) -> None:
+    """As the fake one, whose deaths were recorded from it."""
+    weir = serving.weir
+    for _ in range(REAL):
+        weir.json("restart")  # which also lets go of the brake
+        before = {row["pid"] for row in weir.json("ps") if row["role"] != "service"}
+        victim = next(row["pid"] for row in weir.json("ps") if row["role"] == role)
+        os.kill(victim, 9)
+
+        def is_back(known: set[int] = before) -> bool:
+            engine = weir.json("status")["engine"]
+            assert engine["state"] != "failed", engine["error"]
+            return engine["state"] == "ready" and engine["pid"] not in known
+
+        until(is_back, "the engine's return", limit_s=600)
+        assert weir.json("status")["engine"]["restarts"] == 1
+        assert [pid for pid in before if psutil.pid_exists(pid)] == []
+    tell(f"{role}: {REAL} rounds, no survivor")
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("victim", ["service", "terminal"])
+def test_a_service_and_a_terminal_of_the_real_engine_killed_3_times(
+    serving: Serving, victim: str, tell: Tell
+) -> None:
+    """Worker and EngineCore of the real one hold gigabytes."""
+    weir = serving.weir
+    weir.run("down")
+    kill = deaths.kill_service if victim == "service" else deaths.kill_terminal
+    took_s = [kill(weir) for _ in range(REAL)]
+
+    tell(f"{victim}: nothing left after {max(took_s):.2f} s at worst")
+    assert weir.engine_pids() == []
+    weir.json("up", "--detach")  # for whoever shares the engine

@@ -1,0 +1,67 @@
+"""The words for standstills and crash loops: what, for how long, and what can be done."""
+
+import pytest
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.metrics import EngineSample
+from studio.domain.remedies import RemedyKind
+from studio.domain.server import EngineSnapshot, EngineState
+from studio.serving import deaths
+from studio.serving.liveness import Liveness
+
+READY = EngineSnapshot(state=EngineState.READY)
+
+
+def still(seconds: int, *, running: float = 3.0) -> Liveness:
+    """Return the readings of an engine that stands still."""
+    made = Liveness(30.0)
+    for second in range(seconds + 1):
+        made.read(float(second), EngineSample(running=running) if running else None, 0)
+    return made
+
+
+@pytest.mark.parametrize(("seconds", "is_shown"), [(9, False), (10, True), (300, True)])
+def test_a_standstill_is_shown_once_it_is_worth_a_look(seconds: int, is_shown: bool) -> None:
+    """Steps of a few seconds are normal, and a note that comes and goes frightens."""
+    shown = deaths.with_standstill(READY, still(seconds))
+
+    assert (shown.stalled_s is not None) is is_shown
+    assert (shown.note is not None) is is_shown
+
+
+def test_only_a_serving_engine_stands_still() -> None:
+    """A boot is silent for minutes."""
+    booting = EngineSnapshot(state=EngineState.STARTING)
+
+    assert deaths.with_standstill(booting, still(100)) == booting
+
+
+@pytest.mark.parametrize(
+    ("running", "words"), [(1.0, "1 request"), (3.0, "3 requests"), (0.0, "not answered")]
+)
+def test_the_error_says_who_waits_and_how_long(running: float, words: str) -> None:
+    """And offers a restart."""
+    error = deaths.standstill("cpu-demo", still(45, running=running))
+
+    assert error.code == "engine-stalled"
+    assert words in error.message
+    assert "45" in error.message
+    assert "cpu-demo" in error.message
+    assert [one.kind for one in error.remedies] == [RemedyKind.RESTART]
+    assert error.data["stalled_s"] == 45.0
+
+
+def test_the_brake_keeps_the_cause() -> None:
+    """`died three times` alone helps nobody."""
+    cause = ErrorInfo(
+        code="kv-too-small", message="The pool is too small.", hint="Lower it.", evidence=("x",)
+    )
+
+    error = deaths.brake(cause)
+
+    assert error.code == "engine-crash-loop"
+    assert "3 times within 10 minutes" in error.message
+    assert "The pool is too small." in error.message
+    assert (error.hint, error.evidence) == ("Lower it.", ("x",))
+    assert error.data["cause"] == "kv-too-small"
+    assert error.exit_status == 5
