@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from studio.control.client import PREFIX
+from studio.control.transport import PREFIX
 from studio.domain.errors import BadInput, Busy, EngineNotReady, NotFound, StudioError
 
 T = TypeVar("T")

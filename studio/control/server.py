@@ -9,8 +9,8 @@ import msgspec
 
 from studio.app.studio import Studio
 from studio.control.calls import http_status
-from studio.control.client import PREFIX
 from studio.control.router import BODY_LIMIT_BYTES, Router
+from studio.control.transport import PREFIX
 from studio.domain.errors import BadInput, StudioError
 from studio.domain.events import Event
 from studio.host.http_server import Exchange, Server, serve

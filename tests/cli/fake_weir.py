@@ -10,7 +10,8 @@ from studio.cli.main import run
 from studio.domain.control import PresetInfo
 from studio.domain.errors import NeedsConsent, PortTaken
 from studio.domain.metrics import LogLine
-from tests.cli.fake_service import FakeConnector, FakeService, ready, ticked
+from tests.cli.fake_service import FakeConnector, FakeService, ticked
+from tests.cli.serving_samples import ready
 
 
 def _show_tick(service: FakeService) -> None:

@@ -10,7 +10,8 @@ from studio.domain.control import KeyInfo, Status
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.server import EngineState
 from tests.cli.conftest import Ran
-from tests.cli.fake_service import KEY, FakeConnector, FakeService, ready
+from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.serving_samples import KEY, ready
 
 Weir = Callable[..., Ran]
 

@@ -15,7 +15,8 @@ from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import Tick
 from studio.domain.remedies import Remedy, RemedyKind
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState
-from tests.cli.fake_service import KEY, PROCESSES, STARTED_AT, TICK, FakeService, ready
+from tests.cli.fake_service import FakeService
+from tests.cli.serving_samples import KEY, PROCESSES, STARTED_AT, TICK, ready
 
 RESULT = UpResult(
     base_url="http://127.0.0.1:18020/v1",

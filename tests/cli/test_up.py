@@ -12,7 +12,8 @@ from studio.domain.errors import EngineFailed, ErrorInfo, NeedsConsent, PortTake
 from studio.domain.events import EngineChanged
 from studio.domain.server import EngineSnapshot, EngineState
 from tests.cli.conftest import Ran
-from tests.cli.fake_service import KEY, FakeConnector, FakeService, ready, ticked
+from tests.cli.fake_service import FakeConnector, FakeService, ticked
+from tests.cli.serving_samples import KEY, ready
 from tests.cli.terminal import Terminal, piped
 
 Weir = Callable[..., Ran]

@@ -9,7 +9,8 @@ from studio.cli.watch import Watch, watching
 from studio.domain.errors import BadInput, EngineFailed
 from studio.domain.events import EngineChanged
 from studio.domain.server import EngineSnapshot, EngineState
-from tests.cli.fake_service import STAGES, FakeService, ready, ticked
+from tests.cli.fake_service import FakeService, ticked
+from tests.cli.serving_samples import STAGES, ready
 
 
 def _watch() -> tuple[io.StringIO, dict[str, float], Watch]:

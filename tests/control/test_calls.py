@@ -6,7 +6,7 @@ import re
 import pytest
 
 from studio.control.calls import Query, Route, answered, decoded, http_status, number, word
-from studio.control.client import PREFIX
+from studio.control.transport import PREFIX
 from studio.domain.errors import BadInput, Busy, EngineFailed, NotFound
 from studio.domain.logs import LogLimits
 

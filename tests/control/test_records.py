@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from studio.app.settings import Settings
-from studio.control.client import PREFIX
 from studio.control.salvage import Salvage
+from studio.control.transport import PREFIX
 from studio.domain.logs import LogLimits
 from studio.host.documents import read_json
 from studio.host.paths import Paths, bundled_root

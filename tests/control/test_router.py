@@ -10,8 +10,8 @@ import pytest
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.calls import http_status
-from studio.control.client import PREFIX
 from studio.control.router import Router
+from studio.control.transport import PREFIX
 from studio.domain import errors
 from studio.domain.errors import StudioError
 from tests.app.running import fake_paths

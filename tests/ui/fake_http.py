@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from studio.control.client import PREFIX
+from studio.control.transport import PREFIX
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Event
 
