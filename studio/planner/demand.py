@@ -96,7 +96,9 @@ def demand(
     _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
     return Demand(
         max_model_len=(
-            target.context_tokens or _DEFAULT_CONTEXT if length in (None, -1) else length or 1
+            target.default_context_tokens or target.context_tokens or _DEFAULT_CONTEXT
+            if length in (None, -1)
+            else length or 1
         ),
         is_auto_fit=length == -1,
         block_size=reader.count("block_size"),
