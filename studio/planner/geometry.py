@@ -34,7 +34,6 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
         text = Config({**DEFAULTS.get(model_type, {}), **text.values})
     architecture = (outer.texts("architectures") or text.texts("architectures") or (model_type,))[0]
     family = FAMILIES.get(model_type, Family())
-    context = _context(text, model_type)
     layers, assumptions = _layers(text, model_type, architecture, family)
     if not layers:
         raise BadInput(
@@ -49,8 +48,8 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
         query_heads=text.whole("num_attention_heads", "n_head", "num_heads", "n_heads"),
         hidden_size=text.whole("hidden_size", "n_embd", "d_model"),
         vocabulary=text.whole("vocab_size"),
-        context_tokens=_longest(text, context),
-        default_context_tokens=_default(text, context),
+        context_tokens=_context(text, model_type),
+        default_context_tokens=_default(text),
         mtp_layers=_mtp(text, layers, family),
         dtype=(
             text.text("dtype", "torch_dtype") or outer.text("dtype", "torch_dtype") or ""
@@ -82,9 +81,12 @@ def _is_drafter(architecture: str) -> bool:
 
 
 def _context(text: Config, model_type: str) -> int | None:
-    """Return the longest context. Source: vLLM, `config/model.py`, _get_and_verify_max_len."""
+    """Return the longest context. Source: vLLM, `config/model.py`, _get_and_verify_max_len.
+
+    `model_max_length` goes before all others (Command R).
+    """
     tokens = text.whole(
-        "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
+        "model_max_length", "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
         "max_sequence_length", "max_seq_length", "max_target_positions",
     )  # fmt: skip
     rope = text.inner("rope_parameters", "rope_scaling")
@@ -96,16 +98,7 @@ def _context(text: Config, model_type: str) -> int | None:
     return int(tokens * factor)
 
 
-def _longest(text: Config, context: int | None) -> int | None:
-    """Return the longest context that the engine lets a person ask for.
-
-    Source: vLLM, `config/model.py`: a larger `model_max_length` lifts the limit (Command R).
-    """
-    most = text.whole("model_max_length")
-    return context if context is None or most is None else max(context, most)
-
-
-def _default(text: Config, context: int | None) -> int | None:
+def _default(text: Config) -> int | None:
     """Return the context where none is asked for, if it is not the longest.
 
     Source: vLLM, `config/model.py`: with LongRoPE the original length, because short prompts are
@@ -115,7 +108,7 @@ def _default(text: Config, context: int | None) -> int | None:
     original = text.whole("original_max_position_embeddings")
     if rope is not None and rope.text("rope_type", "type") == "longrope" and original:
         return original
-    return None if context == _longest(text, context) else context
+    return None
 
 
 def _mtp(text: Config, layers: tuple[LayerSet, ...], family: Family) -> tuple[LayerSet, ...]:
