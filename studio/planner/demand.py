@@ -25,7 +25,8 @@ _NOT_MODELLED = {
     "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
 }
 _UNSET = frozenset({"0", "1", "false", "[]", "()"})
-_DEFAULT_CONTEXT = 4096
+_DEFAULT_CONTEXT = 2_048
+"""Source: vLLM 0.26 to 0.32, `config/model.py`, where a file names no longest context."""
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +93,9 @@ def demand(
     budget = _budget(reader, engine, shards * stages, length or target.context_tokens or 0)
     in_flight = _in_flight(reader, engine, method, budget=budget, stages=stages)
     if length is None and target.context_tokens is None:
-        reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
+        reader.assumptions.append(
+            f"The file names no longest context; the engine then takes {_DEFAULT_CONTEXT:,} tokens."
+        )
     _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
     return Demand(
         max_model_len=(
