@@ -67,6 +67,8 @@ class ModelGeometry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     vocabulary: int | None = None
     context_tokens: int | None = None
     """The longest context that the model was made for."""
+    default_context_tokens: int | None = None
+    """What the engine takes where no context is asked for; None: the longest."""
     weight_bytes: dict[str, int] = {}
     """Part (`body`, `lm_head`, `embedding`, `vision`, `mtp`) to bytes on the card at TP 1."""
     mtp_layers: tuple[LayerSet, ...] = ()

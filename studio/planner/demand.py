@@ -25,7 +25,8 @@ _NOT_MODELLED = {
     "kv_sharing_fast_prefill": "Caches that are shared in prefill are not modelled",
 }
 _UNSET = frozenset({"0", "1", "false", "[]", "()"})
-_DEFAULT_CONTEXT = 4096
+_DEFAULT_CONTEXT = 2_048
+"""Source: vLLM 0.26 to 0.32, `config/model.py`, where a file names no longest context."""
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,14 +90,18 @@ def demand(
     kv_dtype = _kv_dtype(reader.text("kv_cache_dtype"), target)
     stages = reader.count("pipeline_parallel_size") or 1
     shards = reader.count("tensor_parallel_size") or 1
-    budget = _budget(reader, engine, shards * stages)
+    budget = _budget(reader, engine, shards * stages, length or target.context_tokens or 0)
     in_flight = _in_flight(reader, engine, method, budget=budget, stages=stages)
     if length is None and target.context_tokens is None:
-        reader.doubts.append(f"The context length is not known; {_DEFAULT_CONTEXT:,} is taken.")
+        reader.assumptions.append(
+            f"The file names no longest context; the engine then takes {_DEFAULT_CONTEXT:,} tokens."
+        )
     _say_guesses(reader, (*target.layers, *(drafter.layers if drafter is not None else ())))
     return Demand(
         max_model_len=(
-            target.context_tokens or _DEFAULT_CONTEXT if length in (None, -1) else length or 1
+            target.default_context_tokens or target.context_tokens or _DEFAULT_CONTEXT
+            if length in (None, -1)
+            else length or 1
         ),
         is_auto_fit=length == -1,
         block_size=reader.count("block_size"),
@@ -384,12 +389,20 @@ def _in_flight(
     return budget * (stages + (1 if is_async else 0))
 
 
-def _budget(reader: _Reader, engine: Engine, cards: int) -> int:
+def _budget(reader: _Reader, engine: Engine, cards: int, length: int) -> int:
+    """Return the tokens of one step; a prompt that is not cut must fit into one.
+
+    Source: vLLM, `config/scheduler.py`, verify_max_model_len; `engine/arg_utils.py`.
+    """
     asked = reader.count("max_num_batched_tokens")
-    if asked is not None:
-        return asked
-    reader.budget = _default_budget(engine, cards)
-    return reader.budget
+    is_whole = reader.flag("enable_chunked_prefill") is False
+    if asked is None:
+        least = _default_budget(engine, cards)
+        reader.budget = max(least, length) if is_whole else least
+        return reader.budget
+    if is_whole and asked < length:
+        raise _wrong("max_num_batched_tokens", asked, f"at least {length:,}, a whole prompt")
+    return asked
 
 
 def _default_budget(engine: Engine, cards: int) -> int:

@@ -49,6 +49,7 @@ def geometry(config: Mapping[str, object], *, source: str | None = None) -> Mode
         hidden_size=text.whole("hidden_size", "n_embd", "d_model"),
         vocabulary=text.whole("vocab_size"),
         context_tokens=_context(text, model_type),
+        default_context_tokens=_default(text),
         mtp_layers=_mtp(text, layers, family),
         dtype=(
             text.text("dtype", "torch_dtype") or outer.text("dtype", "torch_dtype") or ""
@@ -80,9 +81,12 @@ def _is_drafter(architecture: str) -> bool:
 
 
 def _context(text: Config, model_type: str) -> int | None:
-    """Return the longest context. Source: vLLM, `config/model.py`, _get_and_verify_max_len."""
+    """Return the longest context. Source: vLLM, `config/model.py`, _get_and_verify_max_len.
+
+    `model_max_length` goes before all others (Command R).
+    """
     tokens = text.whole(
-        "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
+        "model_max_length", "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
         "max_sequence_length", "max_seq_length", "max_target_positions",
     )  # fmt: skip
     rope = text.inner("rope_parameters", "rope_scaling")
@@ -92,6 +96,19 @@ def _context(text: Config, model_type: str) -> int | None:
     if rope.text("rope_type", "type") in (None, *_SCALED) or not isinstance(factor, int | float):
         return tokens
     return int(tokens * factor)
+
+
+def _default(text: Config) -> int | None:
+    """Return the context where none is asked for, if it is not the longest.
+
+    Source: vLLM, `config/model.py`: with LongRoPE the original length, because short prompts are
+    read better so (Phi-3).
+    """
+    rope = text.inner("rope_parameters", "rope_scaling")
+    original = text.whole("original_max_position_embeddings")
+    if rope is not None and rope.text("rope_type", "type") == "longrope" and original:
+        return original
+    return None
 
 
 def _mtp(text: Config, layers: tuple[LayerSet, ...], family: Family) -> tuple[LayerSet, ...]:

@@ -16,7 +16,7 @@ from studio.planner.demand import Demand, demand
 from studio.planner.engine import Engine, Rule
 from studio.planner.groups import Group, groups
 
-_LONGEST = 1 << 26
+LONGEST = 1 << 26
 """No model of today is made for more tokens."""
 
 
@@ -152,7 +152,7 @@ class _Sizing:
 
     def longest(self, blocks: int, context: int | None) -> int:
         """Return the most tokens for which one request fits."""
-        low, high = 0, context or _LONGEST
+        low, high = 0, context or LONGEST
         while low < high:
             middle = (low + high + 1) // 2
             if self.needed(middle) <= blocks - self.reserved:

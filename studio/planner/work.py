@@ -21,7 +21,7 @@ from studio.planner.card_ledger import Ground
 from studio.planner.engine import Device, Engine
 from studio.planner.needs import Demands
 from studio.planner.outcome import Lack, Outcome, Shortfall
-from studio.planner.pool import Pool, PoolGroup, pool
+from studio.planner.pool import LONGEST, Pool, PoolGroup, pool
 
 _BLOCKS = "num_gpu_blocks_override"
 
@@ -74,7 +74,7 @@ def work_out(subject: Subject, attempt: Attempt) -> Outcome:
         page_bytes=made.page_bytes if made else None,
         parts=_parts(made) if made else (),
         max_model_len=made.max_model_len if made else whole(settings, "max_model_len"),
-        longest_context=made.longest_context if made else None,
+        longest_context=_longest(made),
         seats=whole(settings, "max_num_seqs"),
         headroom_bytes=headroom,
         headroom_error_bytes=budget.error_bytes if headroom is not None else None,
@@ -204,6 +204,11 @@ def _pool(
     if made.refusal is None:
         return made, []
     return made, [_refused(subject, settings, budget, made)]
+
+
+def _longest(made: Pool | None) -> int | None:
+    """Return the longest context; None where the model's states hold one of any length."""
+    return made.longest_context if made is not None and made.longest_context < LONGEST else None
 
 
 def _allocated(settings: Mapping[str, object], budget: Budget, made: Pool | None) -> Budget:

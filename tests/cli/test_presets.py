@@ -295,7 +295,8 @@ def test_a_container_names_no_folder_that_it_cannot_see(weir: Weir) -> None:
     named = [line.partition(': "')[2].strip('"') for line in ran.out.splitlines()]
     for folder in (one for one in named if one.startswith(home)):
         assert any(folder.startswith(volume) for volume in volumes), folder
-    assert 'VLLM_RPC_BASE_PATH: "/run"' in ran.out
+    assert 'VLLM_RPC_BASE_PATH: "/run/weir"' in ran.out
+    assert '- "/run/weir:mode=1777"' in ran.out
     assert f"{home}/service" not in ran.out
 
 

@@ -284,3 +284,14 @@ def test_contexts_that_cannot_be_shared_are_refused(
 def test_arguments_that_change_nothing_are_no_doubt() -> None:
     """A preset may spell a default out."""
     assert asked({"decode_context_parallel_size": 1, "disable_sliding_window": False}).doubts == ()
+
+
+def test_prompts_that_are_not_cut_fit_into_one_step() -> None:
+    """Windows keep room for a step, so that its size counts."""
+    whole: dict[str, object] = {"enable_chunked_prefill": False, "max_model_len": 32_768}
+
+    assert asked(whole).budget_tokens == 32_768
+    assert asked({**whole, "enable_chunked_prefill": True}).budget_tokens == 2_048
+    with pytest.raises(BadInput) as caught:
+        asked({**whole, "max_num_batched_tokens": 4_096})
+    assert "at least 32,768" in caught.value.message

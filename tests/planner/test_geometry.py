@@ -184,3 +184,28 @@ def test_a_file_that_says_too_little_is_refused(values: dict[str, object], code:
 
     assert refused.value.code == code
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("values", "longest", "default"),
+    [
+        ({"max_position_embeddings": 4_096}, 4_096, None),
+        ({"max_position_embeddings": 8_192, "model_max_length": 131_072}, 131_072, None),
+        (
+            {
+                "max_position_embeddings": 131_072,
+                "original_max_position_embeddings": 4_096,
+                "rope_scaling": {"type": "longrope"},
+            },
+            131_072,
+            4_096,
+        ),
+    ],
+)
+def test_what_may_be_asked_for_and_what_is_taken_unasked_may_differ(
+    values: dict[str, object], longest: int, default: int | None
+) -> None:
+    """Phi-3 and Command R: planning with another one is off by a factor of 16 or more."""
+    found = geometry({**PLAIN, **values})
+
+    assert (found.context_tokens, found.default_context_tokens) == (longest, default)

@@ -71,7 +71,7 @@ def spread(dice: random.Random, only: LayerSet) -> dict[str, object]:
     return dice.choice(
         (
             {},
-            {"pipeline_parallel_size": dice.choice((2, 3, 4))},
+            {"pipeline_parallel_size": dice.choice((2, 3, 4)) if only.count > 4 else 2},
             {"tensor_parallel_size": dice.choice((heads, 2 * heads))},
             {"tensor_parallel_size": 2 * heads, "decode_context_parallel_size": 2},
             {"tensor_parallel_size": 4 * heads, "decode_context_parallel_size": 4},

@@ -1,5 +1,6 @@
 """Settings worked out: pool, ledger and reasons together."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,3 +176,13 @@ def test_the_blocks_of_a_request_are_told_by_kind() -> None:
 
     assert {one.kind: one.layers for one in found.parts} == {"full": 16, "linear": 48}
     assert sum(one.blocks_per_request for one in found.parts) == found.blocks_per_request
+
+
+def test_states_alone_hold_a_request_of_any_length() -> None:
+    """67,108,864 tokens is where the search stops, and no figure for a person."""
+    states = msgspec.structs.replace(HYBRID, layers=HYBRID.layers[1:], context_tokens=None)
+
+    found = work_out(subject("vllm-0.32.0", target=states), attempt({"max_model_len": 4_096}, GIB))
+
+    assert found.longest_context is None
+    assert found.pool_tokens
