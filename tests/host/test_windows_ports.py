@@ -69,7 +69,7 @@ def wsl(folder: Path) -> dict[str, str]:
         (GERMAN, ((80, 80), (49_700, 49_799))),
         (JAPANESE, ((1027, 1126),)),
         ("", ()),
-        ("Der Parameter ist falsch.\n 12\n 70000 80000\n 9 3\n 0 0\n 1 2 3\n", ()),
+        ("Falscher Parameter.\n 12\n 70000 80000\n 9 3\n 0 0\n 1 2 3\n", ()),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
