@@ -196,6 +196,7 @@ class Watch:
                     text=way.text.format_map(values),
                     settings=dict(way.settings),
                     command=command.format_map(values) if command else None,
+                    part="runtime" if way.kind is RemedyKind.REPAIR else None,
                 )
             )
         return tuple(remedies)
