@@ -1,7 +1,7 @@
 """Boots, as the facade sees them: their start, their course, their history, and pins of pools."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from studio.app.boot_history import BootHistoryFile
@@ -17,25 +17,17 @@ from studio.domain.plans import Plan
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.serving.command import Launch
 
-Facts = Mapping[str, int | float | str]
-
 
 class Boots:
     """One per service."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        stages: Stages,
-        ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]] | None = None,
-    ) -> None:
-        """`ensure_ready` starts an engine; left out, the supervisor does."""
+    def __init__(self, parts: Parts, stages: Stages) -> None:
         file = BootHistoryFile(parts.paths.home / "boots.json")
         self._file = file
         self._stages = stages
         self._watch = BootWatch(file, lambda: parts.supervisor.facts)
         self._tries = Tries(
-            ensure_ready=ensure_ready or parts.supervisor.ensure_ready,
+            ensure_ready=parts.supervisor.ensure_ready,
             watch=self._watch,
             stages=stages,
             facts=lambda: parts.supervisor.facts,

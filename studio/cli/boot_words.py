@@ -24,8 +24,6 @@ TRIES = {
     "restart": "restart after a death",
 }
 PHASE = "{phase} {time}"
-LABEL_PHASES = "Phases"
-LABEL_WHY = "Pool"
 
 PHASES: dict[BootPhase, str] = {
     BootPhase.INTERPRETER: "loading Python",
