@@ -184,9 +184,9 @@ def test_a_reading_costs_less_than_a_millisecond() -> None:
     assert len(MAIN) > 77_000
     best_s = math.inf
     for _ in range(20):
-        started = time.perf_counter()
+        started = time.process_time()
         prometheus.parse(MAIN)
-        best_s = min(best_s, time.perf_counter() - started)
+        best_s = min(best_s, time.process_time() - started)
 
     assert best_s < 0.002
 
@@ -203,7 +203,7 @@ def test_a_hostile_text_costs_no_more_than_its_length() -> None:
     text = "vllm:cache_config_info{" + "a" * 200_000 + "} 1\n"
     text += "vllm:kv_cache_usage_perc{" + 50_000 * 'a="\\'
 
-    started = time.perf_counter()
+    started = time.process_time()
     prometheus.parse(text)
 
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

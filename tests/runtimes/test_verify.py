@@ -94,9 +94,9 @@ def test_a_sample_costs_next_to_nothing_and_sees_what_matters(
     stand_in: StandIn, root: Path
 ) -> None:
     """It is part of every start."""
-    began = time.perf_counter()
+    began = time.process_time()
     assert ask(stand_in, full=False).is_whole
-    assert time.perf_counter() - began < 0.05
+    assert time.process_time() - began < 0.05
 
     for harm in ("package removed", "metadata removed", "interpreter removed"):
         damage.DAMAGES[harm](root)

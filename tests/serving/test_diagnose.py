@@ -241,10 +241,10 @@ def test_a_long_log_is_diagnosed_quickly() -> None:
     """The service must not stall while it looks at a whole ring of lines."""
     lines = (load("cuda/r0-engine-dies-while-serving/boot.log") * 4)[:5000]
 
-    started = time.perf_counter()
+    started = time.process_time()
     diagnose.diagnose(lines, 0, SIGNATURES)
 
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_root_causes_stand_before_what_follows_from_them() -> None:
@@ -345,7 +345,7 @@ def test_a_hostile_log_cannot_hold_the_service_up() -> None:
     )
     lines = [bait * (60_000 // len(bait)) for bait in baits for _ in range(20)]
 
-    started = time.perf_counter()
+    started = time.process_time()
     diagnose.diagnose(lines, 1, SIGNATURES)
 
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0

@@ -322,9 +322,9 @@ def test_lines_that_say_nothing_cost_next_to_nothing() -> None:
         'packages/vllm/v1/core/kv_cache_utils.py", line 778, in _check_enough_kv_cache_memory'
     )
 
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(20_000):
         phases.read(line)
-    lines_per_s = 20_000 / (time.perf_counter() - started)
+    lines_per_s = 20_000 / (time.process_time() - started)
 
     assert lines_per_s > 50_000
