@@ -120,7 +120,7 @@ class Splitter:
                 del lines[0]  # the rest of a line that was cut
             lines = [line if len(line) <= LINE_LIMIT else _cut(line) for line in lines]
         lines += self._bound_rest(interim, secrets)
-        if self._bars or any("%|" in line or "% Completed " in line for line in lines):
+        if self._bars or "%|" in whole or "% Completed " in whole:
             lines = self._without_bars(lines, interim)
         return lines, interim
 
