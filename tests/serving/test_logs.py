@@ -326,11 +326,11 @@ def test_a_flood_keeps_its_tail_and_leaves_time_for_the_rest(
         for n in range(100_000)
     )
 
-    started = time.perf_counter()
+    started = time.process_time()
     for start in range(0, len(flood), 1 << 16):
         keeper.feed(flood[start : start + (1 << 16)])
         keeper.flush()
-    elapsed_s = time.perf_counter() - started
+    elapsed_s = time.process_time() - started
     keeper.close()
 
     assert keeper.tail(1)[0].text.endswith("line 99999 of a long flood")
