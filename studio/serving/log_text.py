@@ -46,6 +46,14 @@ _LEVELS = {
 }
 
 
+_BAR = re.compile(
+    r"(?P<key>(?P<tag>(?:\([A-Za-z][\w-]{0,40} pid=\d+\) ?)?)[^%|]{0,120}?)\s*"
+    r"(?P<percent>\d{1,3})%(?:\||  ?Completed )"
+)
+"""tqdm's bars, and vLLM's of checkpoint shards, which writes each state on a line of its own."""
+_TAG = re.compile(r"\([A-Za-z][\w-]{0,40} pid=\d+\) ?")
+
+
 def level_of(line: str) -> str:
     """Return `debug info warning error`, or `none` for a line that carries no level.
 
@@ -78,7 +86,8 @@ class Splitter:
 
     A carriage return starts its line afresh, as on a terminal: of a progress bar only the last
     state becomes a line. The states before it are handed out as `interim`, because boot phases are
-    read from them while the bar still moves.
+    read from them while the bar still moves. The same goes for a bar whose states are lines of
+    their own: it becomes one at its end, or when its process says something else.
     """
 
     def __init__(self) -> None:
@@ -86,6 +95,9 @@ class Splitter:
         self._rest = ""
         self._dirty = False
         self._cut = False
+        self._bars: dict[str, tuple[str, str]] = {}
+        """The last state of each bar that has not ended, by the process that draws it."""
+        self._ended = ""
 
     def feed(self, data: bytes, secrets: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Return the lines that `data` completes and the interim states, redacted."""
@@ -108,15 +120,39 @@ class Splitter:
                 del lines[0]  # the rest of a line that was cut
             lines = [line if len(line) <= LINE_LIMIT else _cut(line) for line in lines]
         lines += self._bound_rest(interim, secrets)
+        if self._bars or "%|" in whole or "% Completed " in whole:
+            lines = self._without_bars(lines, interim)
         return lines, interim
 
     def finish(self, secrets: tuple[str, ...]) -> list[str]:
         """Return the line that was begun and will not be ended, if any."""
         rest, self._rest = self._rest + self._decoder.decode(b"", final=True), ""
         cut, self._cut = self._cut, False
+        held = [state for _key, state in self._bars.values()]
+        self._bars.clear()
         if cut or not rest.strip():
-            return []
-        return [_last_state(redact(clean(rest), secrets), [])]
+            return held
+        return [*held, _last_state(redact(clean(rest), secrets), [])]
+
+    def _without_bars(self, lines: list[str], interim: list[str]) -> list[str]:
+        """Return `lines` with one line for each bar."""
+        kept: list[str] = []
+        for line in lines:
+            bar = _BAR.match(line)
+            tag = bar["tag"] if bar is not None else _tag_of(line)
+            key, state = self._bars.pop(tag, ("", ""))
+            if bar is None:
+                kept += [state, line] if state else [line]
+                continue
+            if state and key != bar["key"]:
+                kept.append(state)
+            if int(bar["percent"]) < 100:
+                self._bars[tag] = (bar["key"], line)
+                interim.append(line)
+            elif line != self._ended:  # a bar that is closed is drawn once more
+                self._ended = line
+                kept.append(line)
+        return kept
 
     def _tidy(self, text: str, secrets: tuple[str, ...]) -> str:
         return redact(clean(text) if self._dirty else text, secrets)
@@ -135,6 +171,11 @@ class Splitter:
             return []
         line, self._rest, self._cut = self._rest, "", True
         return [_cut(self._tidy(line, secrets))]
+
+
+def _tag_of(line: str) -> str:
+    match = _TAG.match(line)
+    return match.group() if match is not None else ""
 
 
 def _cut(line: str) -> str:

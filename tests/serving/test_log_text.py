@@ -154,3 +154,52 @@ def test_no_bytes_can_break_the_splitter(pieces: list[bytes]) -> None:
     lines += splitter.finish(())
 
     assert not any(character in line for line in lines for character in "\n\r\x1b\x00\x7f")
+
+
+SHARDS = "Loading safetensors checkpoint shards: {:3d}% Completed | {}/4 [00:0{}<00:00, 1it/s]"
+
+
+def test_a_bar_whose_states_are_lines_is_one_line() -> None:
+    """vLLM ends each state of the shards' bar; a model of sixty shards would write sixty lines."""
+    splitter = log_text.Splitter()
+    states = [SHARDS.format(25 * n, n, n) for n in range(5)]
+
+    lines, interim = splitter.feed("".join(f"\r{one}\n" for one in states).encode(), ())
+    more, _ = splitter.feed(f"\r{states[-1]}\n\nnext\n".encode(), ())
+
+    assert lines == [states[-1]]
+    assert interim == states[:-1]
+    assert [line for line in more if line] == ["next"]
+
+
+def test_bars_of_two_workers_are_two_lines() -> None:
+    """They draw at the same time, each its own."""
+    splitter = log_text.Splitter()
+    text = ""
+    for n in range(5):
+        for worker in (0, 1):
+            text += f"(Worker_TP{worker} pid={worker + 5}) {SHARDS.format(25 * n, n, n)}\n"
+
+    lines = splitter.feed(text.encode(), ())[0]
+
+    assert len(lines) == 2
+    assert all("100% Completed" in line for line in lines)
+
+
+def test_a_bar_that_stops_half_way_keeps_its_last_state() -> None:
+    """That it was at 50 % is the best hint there is."""
+    half = SHARDS.format(50, 2, 2)
+    stopped, killed = log_text.Splitter(), log_text.Splitter()
+
+    lines, _ = stopped.feed(f"\r{SHARDS.format(25, 1, 1)}\n\r{half}\nValueError: no\n".encode(), ())
+    killed.feed(f"\r{half}\n".encode(), ())
+
+    assert lines == [half, "ValueError: no"]
+    assert killed.finish(()) == [half]
+
+
+def test_a_percentage_in_a_sentence_is_no_bar() -> None:
+    """Throughput lines come every ten seconds, and each counts."""
+    line = "INFO 11-29 15:06:54 [loggers.py:310] GPU KV cache usage: 9.9%, Prefix hit rate: 67.8%"
+
+    assert log_text.Splitter().feed(f"{line}\n{line}\n".encode(), ())[0] == [line, line]

@@ -14,6 +14,7 @@ from tests.ui.fake_service import line
 
 BURST_LINES = 20_000
 MOST_STALL_S = 0.05
+"""Of this process's own time: what other programs take is not ours to promise."""
 
 
 @pytest.fixture
