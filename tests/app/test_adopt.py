@@ -82,7 +82,7 @@ async def test_clients_and_monitor_work_as_with_an_engine_of_ours(
         ),
         "a tick with the pool",
     )
-    (key,) = [key for key in await made.studio.keys() if key.requests]
+    (key,) = [key for key in await made.studio.keys.all() if key.requests]
     assert key.generated_tokens > 0
 
 
