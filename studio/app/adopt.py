@@ -78,7 +78,8 @@ class Adopting:
                 found = await made.probe()
                 base_url = await self._around.open_gateway(request.port)
                 kept = _Kept(url=place.url, name=made.name, key=key)
-                await asyncio.to_thread(write_json, self._file, kept, mode=0o600)
+                self._require_room()  # nothing may have been started meanwhile
+                write_json(self._file, kept, mode=0o600)
             except BaseException:
                 made.close()
                 raise
