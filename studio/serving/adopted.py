@@ -244,7 +244,7 @@ class Adopted:
             raise EngineNotReady(
                 "adopt-unreachable",
                 f"The vLLM at {self._place.url} cannot be reached: {_reason(error, self._place)}.",
-                hint=f"See whether it runs there, and whether a firewall is between. {_RETURNS}",
+                hint=f"See whether it runs there{_between(self._place)}. {_RETURNS}",
             ) from error
         return status, body
 
@@ -263,6 +263,10 @@ class Adopted:
 
 _BROKE_OFF = (ConnectionResetError, ConnectionAbortedError, TimeoutError)
 _RETURNS = "Its return is noticed by itself."
+
+
+def _between(place: Place) -> str:
+    return "" if place.is_here else ", and whether a firewall is between"
 
 
 def _can_be_shown(text: str) -> bool:
