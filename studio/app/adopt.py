@@ -16,7 +16,7 @@ from studio.domain.adopt import AdoptRequest, AdoptResult, Forgotten
 from studio.domain.control import GatewayInfo, KeyRequest, NewKey
 from studio.domain.errors import BadInput, Busy, Damaged, NotFound, StudioError
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
-from studio.host import network, network_client
+from studio.host import addresses, network, network_client
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.monitor import prometheus
@@ -78,7 +78,8 @@ class Adopting:
                 found = await made.probe()
                 base_url = await self._around.open_gateway(request.port)
                 kept = _Kept(url=place.url, name=made.name, key=key)
-                await asyncio.to_thread(write_json, self._file, kept, mode=0o600)
+                self._require_room()  # nothing may have been started meanwhile
+                write_json(self._file, kept, mode=0o600)
             except BaseException:
                 made.close()
                 raise
@@ -215,8 +216,10 @@ class Adopting:
 
     def _require_other(self, place: Place) -> None:
         """Refuse our own gateway, which would pass each request to itself for ever."""
-        own = self._around.gateway().port
-        if place.is_here and place.port is not None and place.port == own:
+        gateway = self._around.gateway()
+        ours = (gateway.address, *addresses.own_addresses(), *addresses.own_names())
+        is_here = place.is_here or place.host in ours
+        if is_here and place.port is not None and place.port == gateway.port:
             raise BadInput(
                 "adopt-itself",
                 f"{place.url} is the gateway of this Studio itself.",

@@ -155,8 +155,10 @@ class Sleep:
         engine = self._doings.engine()
         if engine.adopted is not None:
             return "The adopted engine is watched as before."
-        if engine.state is not EngineState.READY:
+        if engine.state in (EngineState.STOPPED, EngineState.FAILED):
             return "No engine was serving."
+        if engine.state is not EngineState.READY:
+            return f"The engine is {engine.state.value}; it goes on by itself."
         if await self._answers():
             return "The engine answers."
         after = self._doings.engine()

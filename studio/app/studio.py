@@ -159,7 +159,7 @@ class Studio:
         self.adopting = Adopting(
             parts.paths,
             Surroundings(
-                own=lambda: parts.supervisor.state,
+                own=lambda: EngineState.PREPARING if self._job else parts.supervisor.state,
                 gateway=self.gateway,
                 open_gateway=lambda port: self.door.open(
                     port or parts.settings.now.port, take_next=False

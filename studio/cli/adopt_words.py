@@ -8,7 +8,7 @@ HELP_FORGET = "Let go of it; the vLLM itself runs on."
 HELP_PORT = "Listen on this port and keep it for later starts."
 
 ADOPTED = "`{name}` is adopted: vLLM {version} at {url}."
-FORGOTTEN = "`{name}` is let go of; it runs on."
+FORGOTTEN = "`{name}` is let go of; the Studio leaves it as it is."
 NOTHING = "Nothing was adopted."
 UNKNOWN_VERSION = "of unknown version"
 MODEL = "Model"

@@ -23,6 +23,7 @@ LOOK_S = 0.5
 """Between two looks; with `LATE_S` it bounds how late a loss is seen (the goal is 2 s)."""
 LATE_S = 1.2
 _ANSWER_S = 10.0
+_NAME_LIMIT = 256
 _LIMIT_BYTES = 4 << 20
 
 
@@ -216,12 +217,15 @@ class Adopted:
             raise _not_vllm(self._place.url, "its list of models cannot be understood") from None
         if not models:
             raise _not_vllm(self._place.url, "it lists no models")
+        if not all(_can_be_shown(one.id) for one in models):
+            raise _not_vllm(self._place.url, "its models have names that cannot be shown")
         return models
 
     async def _version(self) -> str | None:
         body = await self._optional("/version")
         try:
-            return msgspec.json.decode(body, type=_Version).version if body is not None else None
+            said = msgspec.json.decode(body, type=_Version).version if body is not None else None
+            return said if said is not None and _can_be_shown(said) else None
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 
@@ -240,7 +244,7 @@ class Adopted:
             raise EngineNotReady(
                 "adopt-unreachable",
                 f"The vLLM at {self._place.url} cannot be reached: {_reason(error, self._place)}.",
-                hint=f"See whether it runs there, and whether a firewall is between. {_RETURNS}",
+                hint=f"See whether it runs there{_between(self._place)}. {_RETURNS}",
             ) from error
         return status, body
 
@@ -259,6 +263,15 @@ class Adopted:
 
 _BROKE_OFF = (ConnectionResetError, ConnectionAbortedError, TimeoutError)
 _RETURNS = "Its return is noticed by itself."
+
+
+def _between(place: Place) -> str:
+    return "" if place.is_here else ", and whether a firewall is between"
+
+
+def _can_be_shown(text: str) -> bool:
+    """Tell whether a stranger's word may go to a terminal: it could move the cursor there."""
+    return text.isprintable() and 0 < len(text) <= _NAME_LIMIT
 
 
 def _reason(error: StudioError, place: Place) -> str:

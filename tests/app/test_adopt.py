@@ -82,7 +82,7 @@ async def test_clients_and_monitor_work_as_with_an_engine_of_ours(
         ),
         "a tick with the pool",
     )
-    (key,) = [key for key in await made.studio.keys() if key.requests]
+    (key,) = [key for key in await made.studio.keys.all() if key.requests]
     assert key.generated_tokens > 0
 
 
@@ -214,6 +214,34 @@ async def test_an_engine_of_ours_has_to_end_first(made: Running, theirs: Fake) -
     assert error.code == "engine-busy"
     assert "weir stop" in (error.hint or "")
     assert made.studio.engine().state is EngineState.READY
+
+
+async def test_a_start_under_way_is_not_overtaken(made: Running, theirs: Fake) -> None:
+    """Also while nothing of it runs yet; and a start that comes first wins over a slow look."""
+    async with asyncio.TaskGroup() as tasks:
+        starting = tasks.create_task(refused(made.studio.up(UpRequest(overrides={"boot_s": "60"}))))
+        await asyncio.sleep(0)
+        assert made.studio.engine().state is EngineState.PREPARING
+
+        error = await refused(made.studio.adopting.adopt(request_of(theirs)))
+
+        assert error.code == "engine-busy"
+        await made.studio.stop()
+        assert (await starting).code == "up-stopped"
+    assert not (made.paths.home / "adopted.json").exists()
+
+
+async def test_an_adoption_under_way_does_not_overtake_a_start(made: Running, theirs: Fake) -> None:
+    """Asking somebody's server takes time, in which a person may start an engine."""
+    async with asyncio.TaskGroup() as tasks:
+        adopting = tasks.create_task(refused(made.studio.adopting.adopt(request_of(theirs))))
+        await asyncio.sleep(0)
+        starting = tasks.create_task(made.studio.up(UpRequest()))
+
+        assert (await adopting).code == "engine-busy"
+        await starting
+    assert made.studio.engine().state is EngineState.READY
+    assert not (made.paths.home / "adopted.json").exists()
 
 
 async def test_a_failure_keeps_what_was_adopted_before(made: Running, theirs: Fake) -> None:

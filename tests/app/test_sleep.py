@@ -255,6 +255,16 @@ async def test_cards_that_stay_away_are_named(machine: Machine) -> None:
     )
 
 
+async def test_an_engine_on_its_way_goes_on_by_itself(machine: Machine) -> None:
+    """A boot that sleep interrupted ends in a token or in a failure, both of which are seen."""
+    machine.engine = EngineSnapshot(state=EngineState.STARTING, preset="p")
+
+    await machine.made.heard(False)
+
+    assert machine.did == []
+    assert machine.made.info().outcome == "The engine is starting; it goes on by itself."
+
+
 async def test_an_adopted_engine_is_not_touched(machine: Machine) -> None:
     """It is not ours to start."""
     adopted = AdoptedInfo(name="x", url="http://x")

@@ -33,3 +33,16 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Pat
         detach.spawn([sys.executable], {}, tmp_path / "file" / "out.log")
 
     assert "WEIR_HOME" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("is_frozen", [True, False])
+def test_the_program_is_started_again_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, is_frozen: bool
+) -> None:
+    """A module of the folder that the person stands in must not take its place."""
+    monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
+
+    command = detach.own_command()
+
+    assert command[0] == sys.executable
+    assert command[1:] == ([] if is_frozen else ["-P", "-m", "studio"])

@@ -140,3 +140,17 @@ def test_memory_counts_the_whole_family(start: Start) -> None:
     assert total >= alone + (48 << 20)
     assert swapped is not None
     assert swapped >= 0
+
+
+def test_a_living_process_has_a_start_and_a_dead_one_has_none(start: Start) -> None:
+    """A number alone may be anybody's by now; with its start it is one process."""
+    process = start(None)
+    mine = processes.started_at(os.getpid())
+    theirs = processes.started_at(process.pid)
+
+    assert mine is not None
+    assert theirs is not None
+    assert theirs >= mine
+    process.kill()
+    until(lambda: not is_alive(process.pid), "its end")
+    assert processes.started_at(process.pid) is None

@@ -215,6 +215,8 @@ def answer(body: bytes, status: str = "200 OK") -> bytes:
         (answer(b'{"data": []}'), "adopt-not-vllm"),
         (answer(b'{"data": [{"id": 3}]}'), "adopt-not-vllm"),
         (answer(b'{"data": [{"id": "x", "owned_by": "them"}]}'), "adopt-not-vllm"),
+        (answer(b'{"data": [{"id": "\\u001b[2J", "owned_by": "vllm"}]}'), "adopt-not-vllm"),
+        (answer(b'{"data": [{"id": "", "owned_by": "vllm"}]}'), "adopt-not-vllm"),
         (answer(b"", "404 Not Found"), "adopt-not-vllm"),
         (answer(b"", "302 Found"), "adopt-not-vllm"),
         (answer(b"", "503 Service Unavailable"), "adopt-unreachable"),
