@@ -10,7 +10,7 @@ import openai
 import psutil
 import pytest
 
-from tests.conftest import Serving
+from tests.conftest import RealEngine, Serving
 from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.real
@@ -101,6 +101,61 @@ def test_usage_is_counted_for_the_key(serving: Serving) -> None:
     assert after["requests"] == before["requests"] + 1
     assert after["generated_tokens"] == before["generated_tokens"] + 8
     assert after["prompt_tokens"] > before["prompt_tokens"]
+
+
+def counters(engine: RealEngine) -> tuple[int, int]:
+    """Return the prompt and generated tokens that the engine itself has counted."""
+    with httpx.Client(transport=httpx.HTTPTransport(uds=engine.socket), trust_env=False) as client:
+        headers = {"Authorization": f"Bearer {engine.key}"}
+        text = client.get("http://engine/metrics", headers=headers).text
+    sums = {"vllm:prompt_tokens_total": 0.0, "vllm:generation_tokens_total": 0.0}
+    for line in text.splitlines():
+        name = line.partition("{")[0]
+        if name in sums:
+            sums[name] += float(line.rpartition(" ")[2])
+    prompt, generated = sums.values()
+    return int(prompt), int(generated)
+
+
+def test_usage_equals_the_engines_own_counters_to_the_token(
+    serving: Serving, real_engine: RealEngine
+) -> None:
+    """Streams that never asked for usage, several prompts, several answers, every dialect."""
+    chat = {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0}
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("/v1/chat/completions", {**chat, "stream": True}),
+        (
+            "/v1/chat/completions",
+            {**chat, "stream": True, "stream_options": {"include_usage": True}},
+        ),
+        ("/v1/chat/completions", {**chat, "n": 2, "max_tokens": 5}),
+        ("/v1/completions", {"prompt": ["One, two,", "A, b, c,"], "max_tokens": 4}),
+        ("/v1/completions", {"prompt": "1, 2, 3,", "max_tokens": 4, "stream": True}),
+        ("/v1/messages", {**chat, "model": "smollm2", "max_tokens": 9, "stream": True}),
+        ("/v1/responses", {"input": QUESTION, "max_output_tokens": 16, "stream": True}),
+    ]
+    made = serving.weir.json("keys", "create", "counted", "--max-context", "512")
+    before = counters(real_engine)
+    base = serving.base_url.removesuffix("/v1")
+    for path, body in asked:
+        answer = httpx.post(
+            f"{base}{path}",
+            json=body,
+            headers={"Authorization": f"Bearer {made['key']}"},
+            timeout=60,
+            trust_env=False,
+        )
+        assert answer.status_code == 200, answer.text
+    after = counters(real_engine)
+
+    (used,) = serving.weir.json("keys", "usage", "counted", "--since", "1h")
+    assert (used["requests"], used["errors"], used["estimated"]) == (len(asked), 0, 0)
+    assert used["prompt_tokens"] == after[0] - before[0]
+    assert used["generated_tokens"] == after[1] - before[1]
+    assert used["ttft_p50_s"] > 0
+    log = serving.weir.json("requests", "counted")
+    assert [one["route"] for one in log] == [path for path, _body in asked]
+    serving.weir.run("keys", "revoke", "counted", "--now")
 
 
 def test_the_log_is_kept_and_holds_no_key(serving: Serving) -> None:
