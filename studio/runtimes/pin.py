@@ -302,13 +302,13 @@ def _check_steps(published: RuntimeRecipe, request: PinRequest) -> None:
 
 
 def _check_commit(published: RuntimeRecipe, commit: str) -> None:
-    if not _COMMIT.fullmatch(commit):
-        raise BadInput(
-            "pin-commit",
-            f"A commit has 40 hexadecimal digits, found `{commit}`.",
-            hint="Write it in full, or name a branch or tag, which is looked up once.",
-        )
     if lacking_commits(published):
+        if not _COMMIT.fullmatch(commit):
+            raise BadInput(
+                "pin-commit",
+                f"A commit has 40 hexadecimal digits, found `{commit}`.",
+                hint="Write it in full, or name a branch or tag, which is looked up once.",
+            )
         return
     fixed = [one.upstream.commit for one in published.patches if one.upstream is not None]
     raise BadInput(

@@ -54,8 +54,11 @@ def main() -> None:
 
 
 def address(home: Path) -> int:
-    """Return the process id of the service of `home`."""
-    return int(json.loads((home / "service/service.json").read_bytes())["pid"])
+    """Return the process id of the service of `home`, which has to run already."""
+    place = home / "service" / "service.json"
+    if not place.is_file():
+        sys.exit(f"No service runs in {home}: start one there with `weir up --detach`.")
+    return int(json.loads(place.read_bytes())["pid"])
 
 
 def measure(name: str, pid: int, seconds: float) -> None:
