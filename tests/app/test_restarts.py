@@ -59,7 +59,7 @@ async def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 async def serve(made: Running, **overrides: str) -> Client:
     """Start the engine and return a client."""
     await made.studio.up(UpRequest(overrides=overrides))
-    key = await made.studio.create_key(KeyRequest(name="client"))
+    key = await made.studio.keys.create(KeyRequest(name="client"))
     return Client(made, key.key)
 
 
