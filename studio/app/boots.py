@@ -1,7 +1,7 @@
 """Boots, as the facade sees them: their start, their course, their history, and pins of pools."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from studio.app.boot_history import BootHistoryFile
@@ -21,13 +21,19 @@ from studio.serving.command import Launch
 class Boots:
     """One per service."""
 
-    def __init__(self, parts: Parts, stages: Stages) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        stages: Stages,
+        ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]],
+    ) -> None:
+        """`ensure_ready` starts an engine."""
         file = BootHistoryFile(parts.paths.home / "boots.json")
         self._file = file
         self._stages = stages
         self._watch = BootWatch(file, lambda: parts.supervisor.facts)
         self._tries = Tries(
-            ensure_ready=parts.supervisor.ensure_ready,
+            ensure_ready=ensure_ready,
             watch=self._watch,
             stages=stages,
             facts=lambda: parts.supervisor.facts,

@@ -137,6 +137,9 @@ class Parts:
         return _as_gateways(self.engine.target)
 
     async def _next_target(self) -> EngineTarget | None:
+        adopted = self.adopted()
+        if adopted is not None:
+            return _as_gateways(adopted.target)
         return _as_gateways(await self.supervisor.next_target())
 
     def _see(self, sample: EngineSample | None) -> None:
