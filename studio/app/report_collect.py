@@ -211,7 +211,7 @@ def _files(found: Collected, paths: Paths) -> list[tuple[str, str]]:
         (f"home/presets/{number:02d}.toml", f"# {one.name}\n{_file_text(one)}")
         for number, one in enumerate(presets or [], 1)
     ]
-    evidence = _tried(found, "evidence", lambda: _evidence(home / "evidence"))
+    evidence = _tried(found, "evidence", lambda: _evidence(home / "logs" / "crashes"))
     for folder in evidence or []:
         inside = _tried(found, folder.name, functools.partial(_below, folder, "*"))
         texts += [(f"evidence/{folder.name}/{one.name}", _file_text(one)) for one in inside or []]

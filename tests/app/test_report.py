@@ -77,7 +77,7 @@ def _plant(paths: Paths, person: Path) -> None:
         f'title = "Modell von {USER}, mail joerg@mueller.example"\n'
         f'path = "{person}/models"\napi_key = "{PLANTED["preset secret"]}"\n'
     )
-    evidence = paths.home / "evidence" / "2026-11-29"
+    evidence = paths.logs / "crashes" / "2026-11-29"
     evidence.mkdir(parents=True)
     (evidence / "log.txt").write_text(f"sk-weir-{PLANTED['evidence key']} at {person}\n")
     _plant_logs(paths, person)

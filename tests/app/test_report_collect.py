@@ -33,7 +33,7 @@ async def test_evidence_is_taken_in_when_there_is_some(tmp_path: Path) -> None:
     """The newest three; links and folders in it are left alone."""
     paths = _home(tmp_path)
     for number in range(5):
-        folder = tmp_path / "evidence" / f"crash-{number}"
+        folder = tmp_path / "logs" / "crashes" / f"crash-{number}"
         folder.mkdir(parents=True)
         (folder / "log.txt").write_text(f"crash {number}")
         (folder / "core").write_bytes(b"\0" * 100)
