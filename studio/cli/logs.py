@@ -7,6 +7,8 @@ the return of engine and service. Searching is done here, never in the service.
 import asyncio
 import contextlib
 import datetime
+import signal
+import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -55,6 +57,7 @@ async def logs(call: Invocation, connector: "Connector", console: Console) -> in
     if call.assigned:
         return await _limit(call, connector, console)
     asked = _Asked(call)
+    _end_at_once()
     client = connector.salvage()
     try:
         shown, after = await _newest(client, asked)
@@ -71,6 +74,16 @@ async def logs(call: Invocation, connector: "Connector", console: Console) -> in
     finally:
         await client.close()
     return 0
+
+
+def _end_at_once() -> None:
+    """Let Ctrl+C end this process also inside an expression that runs away.
+
+    The loop's own handler only marks the task as cancelled, which it hears of after the match.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def entry_text(entry: LogEntry, *, full: bool = False) -> str:

@@ -178,7 +178,7 @@ def state_text(engine: EngineSnapshot) -> str:
 def _boot_pieces(engine: EngineSnapshot) -> list[str]:
     """Return what a boot does and how far it is; the service's own sentence, where it has one."""
     pieces = []
-    if engine.note is not None and engine.state is not EngineState.STARTING:
+    if engine.note is not None:
         pieces.append(engine.note)
     elif engine.phase is not None:
         pieces.append(boot_words.PHASES[engine.phase])
@@ -291,7 +291,7 @@ def status_text(status: Status, now: float) -> str:
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
     pairs += _boot_pairs(engine)
-    if engine.note is not None:
+    if engine.note is not None and engine.state is not EngineState.STARTING:
         pairs.append((words.LABEL_NOTE, engine.note))
     under_way = [one for one in status.stages if one.state is StageState.RUNNING]
     pairs += [(words.LABEL_STAGE, stage_line(one)) for one in under_way]

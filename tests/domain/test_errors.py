@@ -73,7 +73,7 @@ def _hints(node: ast.Call) -> list[ast.keyword]:
 
 
 def _is_a_sentence(text: str) -> bool:
-    begins = text[:1].isupper() or text.startswith(("`", "{", "pip", "uv "))
+    begins = text[:1].isupper() or text.startswith(("`", "{", "pip", "systemd ", "uv "))
     ends = text.endswith((".", "?", "{}"))
     begs = re.search(r"(?i)\b(please|simply)\b", text)
     return begins and ends and "!" not in text and begs is None
