@@ -51,7 +51,7 @@ async def test_our_own_gateway_is_no_stranger_on_the_port(tmp_path: Path) -> Non
     """Asked while it serves."""
     with fake_paths(tmp_path) as paths:
         async with running(paths) as made:
-            await made.studio.open_gateway(made.parts.settings.now.port, False)
+            await made.studio.door.open(made.parts.settings.now.port, False)
 
             check = one(await made.studio.doctor.report(), "gateway-port")
 
