@@ -1,6 +1,7 @@
 """The Makefile as a program would use it."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,8 +21,16 @@ def test_the_first_run_prints_nothing_but_the_answer(tmp_path: Path) -> None:
         program.write_text(text)
         program.chmod(0o755)
 
+    # As at a prompt: a make above this one would be told of.
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+    environment.pop("MFLAGS", None)
     done = subprocess.run(
-        ["make", "up", "ARGS=--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ["make", "up", "ARGS=--json"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert json.loads(done.stdout) == {"ready": True}
