@@ -18,7 +18,7 @@ from studio.domain.errors import BadInput, NeedsConsent, StudioError
 from studio.domain.events import Event, GatewayChanged
 from studio.domain.gateway import GatewayChange, GatewayReport, GatewaySettings
 from studio.gateway.service import Gateway
-from studio.host import addresses, certificates
+from studio.host import addresses
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
 
@@ -130,7 +130,11 @@ class Door:
 
     def _tls(self, chosen: GatewaySettings) -> ssl.SSLContext | None:
         files = self._files(chosen)
-        return None if files is None else certificates.context(*files)
+        if files is None:
+            return None
+        from studio.host import certificates  # its mathematics take 50 ms to load
+
+        return certificates.context(*files)
 
     def _files(self, chosen: GatewaySettings) -> tuple[Path, Path] | None:
         if not chosen.tls:
@@ -140,6 +144,8 @@ class Door:
         names = [*_LOOPBACK_NAMES, *chosen.hosts]
         if chosen.is_exposed:
             names += [*addresses.own_addresses(), *addresses.own_names()]
+        from studio.host import certificates
+
         return certificates.own_certificate(self._folder, list(dict.fromkeys(names)))
 
     def _report(self) -> GatewayReport:
@@ -152,15 +158,22 @@ class Door:
             if ":" not in chosen.address:
                 own = tuple(one for one in own if ":" not in one)
             reached = [addresses.reached_here(chosen.address), *own]
-        files = self._files(chosen)
         return GatewayReport(
             settings=chosen,
             port=port,
             is_open=info.port is not None,
             urls=tuple(f"{scheme}://{addresses.in_url(one)}:{port}/v1" for one in reached),
-            fingerprint=None if files is None else certificates.fingerprint(files[0]),
+            fingerprint=self._fingerprint(chosen),
             notes=_notes(chosen),
         )
+
+    def _fingerprint(self, chosen: GatewaySettings) -> str | None:
+        files = self._files(chosen)
+        if files is None:
+            return None
+        from studio.host import certificates
+
+        return certificates.fingerprint(files[0])
 
 
 def changed(before: GatewaySettings, change: GatewayChange) -> GatewaySettings:
