@@ -72,7 +72,12 @@ class RealEngine:
 
 @pytest.fixture(scope="session")
 def real_engine(serving: Serving) -> RealEngine:
-    """Return the socket and the key of the real engine, read from its own environment."""
+    """Return the real engine as it is from now on; only after the tests that kill it."""
+    return engine_of(serving)
+
+
+def engine_of(serving: Serving) -> RealEngine:
+    """Return the socket and the key of the engine of now, read from its own environment."""
     engine = next(row for row in serving.weir.json("ps") if row["role"] == "engine")
     folder = Path(f"/proc/{engine['pid']}")
     argv = folder.joinpath("cmdline").read_bytes().split(b"\0")

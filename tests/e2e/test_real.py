@@ -10,7 +10,7 @@ import openai
 import psutil
 import pytest
 
-from tests.conftest import RealEngine, Serving
+from tests.conftest import RealEngine, Serving, engine_of
 from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.real
@@ -119,10 +119,9 @@ def counters(engine: RealEngine) -> tuple[int, int]:
     return int(prompt), int(generated)
 
 
-def test_usage_equals_the_engines_own_counters_to_the_token(
-    serving: Serving, real_engine: RealEngine
-) -> None:
+def test_usage_equals_the_engines_own_counters_to_the_token(serving: Serving) -> None:
     """Streams that never asked for usage, several prompts, several answers, every dialect."""
+    engine = engine_of(serving)
     chat = {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0}
     asked: list[tuple[str, dict[str, object]]] = [
         ("/v1/chat/completions", {**chat, "stream": True}),
@@ -137,7 +136,7 @@ def test_usage_equals_the_engines_own_counters_to_the_token(
         ("/v1/responses", {"input": QUESTION, "max_output_tokens": 16, "stream": True}),
     ]
     made = serving.weir.json("keys", "create", "counted", "--max-context", "512")
-    before = counters(real_engine)
+    before = counters(engine)
     counted_again = 0  # the engine's counter takes a prompt once for each of its answers
     base = serving.base_url.removesuffix("/v1")
     for path, body in asked:
@@ -151,7 +150,7 @@ def test_usage_equals_the_engines_own_counters_to_the_token(
         assert answer.status_code == 200, answer.text
         if "n" in body:
             counted_again += answer.json()["usage"]["prompt_tokens"]
-    after = counters(real_engine)
+    after = counters(engine)
 
     (used,) = serving.weir.json("keys", "usage", "counted", "--since", "1h")
     assert (used["requests"], used["errors"], used["estimated"]) == (len(asked), 0, 0)
