@@ -38,6 +38,7 @@ class ControlServer:
         self._on_holders = on_holders
         self._on_keep = on_keep
         self._holders = 0
+        self._callers: set[Exchange] = set()
         self._server: Server | None = None
 
     @property
@@ -45,6 +46,11 @@ class ControlServer:
         """The loopback port, once open."""
         assert self._server is not None
         return self._server.port
+
+    @property
+    def has_callers(self) -> bool:
+        """Whether somebody waits for the answer to a call."""
+        return any(not exchange.is_gone for exchange in self._callers)
 
     async def open(self) -> None:
         """Listen on a free loopback port."""
@@ -74,9 +80,13 @@ class ControlServer:
         except StudioError as error:
             exchange.respond(http_status(error), [_JSON], msgspec.json.encode(error.info))
             return
-        status, answer = await self._router.answer(
-            exchange.method, exchange.path, exchange.query, body
-        )
+        self._callers.add(exchange)
+        try:
+            status, answer = await self._router.answer(
+                exchange.method, exchange.path, exchange.query, body
+            )
+        finally:
+            self._callers.discard(exchange)
         exchange.respond(status, [_JSON], answer)
 
     def _refusal(self, exchange: Exchange) -> tuple[int, StudioError] | None:

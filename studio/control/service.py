@@ -135,7 +135,7 @@ class _Service:
             self._manager.say("READY=1", f"STATUS=Control port {server.port}")
             async with asyncio.TaskGroup() as tasks:
                 running = tasks.create_task(studio.run(autostart=self._autostart))
-                watching = tasks.create_task(self._watch_holders())
+                watching = tasks.create_task(self._watch_holders(server))
                 await self._end.wait()
                 logger.info("ending: %s", self._reason)
                 self._manager.say("STOPPING=1", f"STATUS=Ending: {self._reason}")
@@ -176,9 +176,11 @@ class _Service:
     def _on_keep(self) -> None:
         self._is_bound_to_holders = False
 
-    async def _watch_holders(self) -> None:
+    async def _watch_holders(self, server: ControlServer) -> None:
         while self._is_bound_to_holders:
             await asyncio.sleep(0.5)
+            if server.has_callers:  # another command found this service, and waits for it
+                self._last_change_s = time.monotonic()
             patience_s = RELEASE_S if self._has_been_held else FIRST_HOLD_S
             is_late = time.monotonic() - self._last_change_s > patience_s
             if self._holders == 0 and is_late:

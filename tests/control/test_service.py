@@ -215,6 +215,31 @@ def test_whoever_never_came_is_not_waited_for_for_ever(weir: Weir) -> None:
     assert not service.address_file(weir.paths).exists()
 
 
+def _begun(code: str, weir: Weir) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", code], env=dict(weir.environment))
+
+
+async def test_whoever_waits_for_an_answer_keeps_the_service_going(weir: Weir) -> None:
+    """A second command may find the service of a first one that is just over."""
+    code = (
+        "from studio.control import service\n"
+        "from studio.host import paths\n"
+        "service.FIRST_HOLD_S = 1.0\n"
+        "raise SystemExit(service.run(paths.from_environment(), until_released=True))"
+    )
+    child = _begun(code, weir)
+    try:
+        until(lambda: service.address_file(weir.paths).exists(), "the service's address")
+        client = await launcher.connect(weir.paths, start=False, hold=False)
+        result = await client.up(UpRequest(overrides={"boot_s": "3"}))
+        await client.close()
+    finally:
+        child.wait(LIMIT_S)
+
+    assert result.preset == "fake-demo"
+    assert child.returncode == 0
+
+
 def test_a_home_that_cannot_be_written_is_refused_in_words(weir: Weir, tmp_path: Path) -> None:
     """A read-only disk, somebody else's folder, a file in the way."""
     (tmp_path / "file").write_text("")

@@ -8,7 +8,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.conftest import RealEngine
+from tests.conftest import Serving, engine_of
 from tests.fakes.running import KEY, fake
 from tests.fakes.waiting import is_alive, until
 from tests.fakes.weir import Weir, fake_weir
@@ -84,12 +84,13 @@ def test_its_death_is_shown_and_the_way_on_is_one_command(weir: Weir, tmp_path: 
 
 
 @pytest.mark.real
-def test_a_real_vllm_is_adopted(real_engine: RealEngine, tmp_path: Path) -> None:
+def test_a_real_vllm_is_adopted(serving: Serving, tmp_path: Path) -> None:
     """The engine of another home stands for one that somebody started by hand."""
+    engine = engine_of(serving)
     with fake_weir(tmp_path) as weir:
-        result = adopt(weir, tmp_path, f"unix:{real_engine.socket}", real_engine.key)
+        result = adopt(weir, tmp_path, f"unix:{engine.socket}", engine.key)
 
-        assert result["served_name"] == real_engine.served_name
+        assert result["served_name"] == engine.served_name
         assert result["adopted"]["version"].startswith("0.")
         assert result["pool_tokens"]
         assert ask(result["base_url"], result["api_key"]).status_code == 200
