@@ -108,6 +108,8 @@ class Relay:
         self.status: int | None = None
         self.tokens = Tokens()
         self.has_failed = False
+        self.code: str | None = None
+        """What went wrong, where it was not the client's fault."""
         self.is_cut = False
         """The answer was not waited for, or broke off: its tokens are not the engine's count."""
         self.first_token_s: float | None = None
@@ -183,7 +185,11 @@ class Relay:
                     self._exchange.write(rest)
                 self._exchange.end()
                 self.tokens = self._tap.tokens
-                self.has_failed = self._tap.has_error
+                if self._tap.has_error:
+                    self.has_failed = True
+                    is_dead = self._tap.is_of_dead_engine
+                    self.code = "engine-cut-off" if is_dead else "engine-error"
+                    self.leave()
             case _Mode.LARGE:
                 self._exchange.end()
                 self.tokens = tail_tokens(b"".join(self._kept))

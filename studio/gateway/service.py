@@ -278,6 +278,7 @@ class Gateway:
             relay.leave()
         else:
             relay.finish()
+            request.code = request.code or relay.code
 
     def _tell_idle(self) -> None:
         if self._idle is not None and not self.counters.in_flight:

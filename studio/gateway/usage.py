@@ -13,6 +13,8 @@ import msgspec
 
 _USAGE = b'"usage"'
 _ERROR = b'"error"'
+_DEAD = b"EngineCore encountered an issue"
+"""How vLLM's server says that its engine is dead. Source: vLLM 0.32, v1/engine/exceptions.py."""
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
 _HOLD_LIMIT_BYTES = 8 << 20
 """An event longer than this is passed on unread: memory before figures."""
@@ -103,8 +105,10 @@ class StreamTap:
         self.tokens = Tokens()
         self.has_error = False
         """Whether the engine put an error event into the stream."""
+        self.is_of_dead_engine = False
+        """Whether that event says that the engine died."""
         self.events = 0
-        """Whole events that went by, about one for each step of the engine."""
+        """Whole events that went by before any error, about one for each step of the engine."""
         self._hides_usage = hides_usage
         self._rest = b""
 
@@ -120,13 +124,13 @@ class StreamTap:
         an event anyway.
         """
         if not self._rest and data.endswith(b"\n\n"):
-            self.events += data.count(b"\n\n")
+            self._count(data.count(b"\n\n"))
             if _USAGE not in data and _ERROR not in data:
                 return data
             return self._inspect(data)
         joined = self._rest + data
         end = _last_event_end(joined)
-        self.events += len(_EVENT_END.findall(joined, 0, end))
+        self._count(len(_EVENT_END.findall(joined, 0, end)))
         if len(joined) - end > _HOLD_LIMIT_BYTES:
             self._hides_usage, passed = False, joined if self._hides_usage else data
             self._rest = b""
@@ -138,17 +142,24 @@ class StreamTap:
     def finish(self) -> bytes:
         """Return what was held back when the stream ends in the middle of an event."""
         rest, self._rest = self._rest, b""
+        self._count(bool(rest))
         seen = self._inspect(rest)
         return seen if self._hides_usage else b""
+
+    def _count(self, events: int) -> None:
+        if not self.has_error:
+            self.events += events
 
     def _inspect(self, events: bytes) -> bytes:
         if _USAGE not in events and _ERROR not in events:
             return events
         kept = []
+        had_error = self.has_error
         for event in _events(events):
-            if (_USAGE in event or _ERROR in event) and self._reads(event):
-                continue
-            kept.append(event)
+            is_dropped = (_USAGE in event or _ERROR in event) and self._reads(event)
+            self.events -= self.has_error and not had_error
+            if not is_dropped:
+                kept.append(event)
         return b"".join(kept)
 
     def _reads(self, event: bytes) -> bool:
@@ -159,8 +170,15 @@ class StreamTap:
         tokens = _tokens(answer)
         if tokens is not None:
             self.tokens = tokens
-        self.has_error = self.has_error or _is_set(answer.error)
+        if _is_set(answer.error):
+            self.has_error = True
+            self.is_of_dead_engine = self.is_of_dead_engine or says_dead(bytes(answer.error))
         return self._hides_usage and tokens is not None and bytes(answer.choices) == b"[]"
+
+
+def says_dead(error: bytes) -> bool:
+    """Return whether an error of the engine's server says that the engine behind it died."""
+    return _DEAD in error
 
 
 def answer_tokens(body: bytes) -> Tokens:

@@ -125,6 +125,40 @@ async def test_an_engine_that_dies_in_a_stream_ends_it_with_an_error_event(setup
     assert setup.records[0].code == "engine-cut-off"
 
 
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("EngineCore encountered an issue. See stack trace (above).", "engine-cut-off"),
+        ("The wheel came off.", "engine-error"),
+    ],
+)
+async def test_an_error_that_the_engine_puts_into_a_stream_is_no_success(setup, message, code):
+    """Status 200 went out long ago; what was made is charged, and the list shows the failure."""
+    word = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+    error = json.dumps({"error": {"message": message, "code": 500}}).encode()
+    ending = b"data: " + error + b"\n\ndata: [DONE]\n\n"
+
+    async def die(exchange: Exchange) -> None:
+        exchange.start(200, EVENTS)
+        for piece in (word, word, word, ending):
+            exchange.write(piece)
+        exchange.end()
+
+    setup.engine.act = die
+    body = {"stream": True, "messages": [{"role": "user", "content": "x" * 400}]}
+    answer = await setup.post(CHAT, body)
+
+    assert answer.content == word * 3 + ending
+    (shown,) = await setup.keys.requests(key_id=None, count=10, errors_only=True)
+    assert (shown.status, shown.code, shown.is_estimated) == (200, code, True)
+    assert shown.generated_tokens == 2
+    assert shown.prompt_tokens is not None
+    key = setup.keys.list()[0]
+    assert key.errors == 1
+    spent = setup.keys.usage.spent_today(key.id, setup.records[0].at)
+    assert spent == shown.prompt_tokens + 2
+
+
 async def test_an_engine_that_dies_within_an_event_does_not_spoil_the_error(setup):
     """The error must be an event of its own, not the end of half a one."""
 

@@ -108,6 +108,23 @@ def test_an_error_event_of_the_engine_is_seen():
 
     assert tap.feed(event) == event
     assert tap.has_error
+    assert tap.is_of_dead_engine
+
+
+@pytest.mark.parametrize("size", [1, 40, 10_000])
+def test_an_error_and_what_follows_it_are_no_tokens(size):
+    """The estimate of a broken answer counts the events before the error."""
+    word = b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+    error = b'data: {"error": {"message": "The wheel came off.", "code": 500}}\n\n'
+    stream = word * 3 + error + b"data: [DONE]\n\n"
+    tap = StreamTap(hides_usage=True)
+
+    for start in range(0, len(stream), size):
+        tap.feed(stream[start : start + size])
+
+    assert tap.events == 3
+    assert tap.has_error
+    assert not tap.is_of_dead_engine
 
 
 def test_an_event_that_is_larger_than_memory_allows_passes_unread():
