@@ -96,6 +96,7 @@ class Parts:
                 within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
                 remaining_s=lambda: self.supervisor.remaining_s,
                 is_coming=lambda: self.supervisor.is_coming,
+                advice=self._advice,
             ),
         )
         self.sampler = Sampler(
@@ -141,6 +142,12 @@ class Parts:
         if adopted is not None:
             return _as_gateways(adopted.target)
         return _as_gateways(await self.supervisor.next_target())
+
+    def _advice(self) -> str:
+        adopted = self.adopted()
+        if adopted is None:
+            return Coming().advice()
+        return f"The adopted vLLM `{adopted.name}` is gone; `weir status` tells more."
 
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)

@@ -34,6 +34,8 @@ class Coming:
     remaining_s: Callable[[], float | None] = lambda: None
     """When it should be ready, as far as known."""
     is_coming: Callable[[], bool] = lambda: False
+    advice: Callable[[], str] = lambda: "`weir status` shows how far it is; `weir up` starts one."
+    """What a client reads that came in vain."""
 
 
 class WaitingRoom:
@@ -98,7 +100,7 @@ class WaitingRoom:
         return Refusal(
             503,
             "engine-not-ready",
-            "No engine is ready. `weir status` shows how far it is; `weir up` starts one.",
+            f"No engine is ready. {self._coming.advice()}",
             headers=((b"retry-after", b"%d" % retry_s),),
         )
 

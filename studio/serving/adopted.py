@@ -104,6 +104,7 @@ class Adopted:
         )
         self._found: Found | None = None
         self._is_there = False
+        self._is_watched = False
         self._seen_at: float | None = None
         self._error: ErrorInfo | None = None
 
@@ -165,6 +166,7 @@ class Adopted:
 
     async def watch(self) -> None:
         """Look whether it is there, until cancelled."""
+        self._is_watched = True
         while True:
             try:
                 if self._is_there:
@@ -244,7 +246,8 @@ class Adopted:
             raise EngineNotReady(
                 "adopt-unreachable",
                 f"The vLLM at {self._place.url} cannot be reached: {_reason(error, self._place)}.",
-                hint=f"See whether it runs there{_between(self._place)}. {_RETURNS}",
+                hint=f"See whether it runs there{_between(self._place)}. "
+                + (_RETURNS if self._is_watched else "Nothing was adopted."),
             ) from error
         return status, body
 

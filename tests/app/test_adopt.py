@@ -174,6 +174,9 @@ async def test_a_loss_is_announced_and_clients_are_told(made: Running, theirs: F
         answer = await ask(result, result.api_key or "")
 
     assert answer.status_code == 503
+    message = answer.json()["error"]["message"]
+    assert "is gone" in message
+    assert "weir up" not in message  # which is refused while one is adopted
     assert "retry-after" in answer.headers
 
 

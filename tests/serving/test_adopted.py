@@ -140,6 +140,8 @@ async def test_its_loss_is_seen_within_two_seconds(watched: Watched) -> None:
     assert error is not None
     assert error.code == "adopt-unreachable"
     assert "refused" in error.message
+    assert error.hint is not None
+    assert "noticed by itself" in error.hint
 
     await watched.door.open()
 
@@ -255,6 +257,9 @@ async def test_nobody_there_is_said_with_the_reason() -> None:
     assert isinstance(missing, EngineNotReady)
     assert "no such file" in missing.message
     assert "refused" in closed.message
+    for refused in (missing, closed):  # no return is waited for where nothing was adopted
+        assert refused.hint is not None
+        assert refused.hint.endswith("Nothing was adopted.")
 
 
 async def test_a_vllm_behind_a_proxy_that_shows_only_v1_is_taken() -> None:
