@@ -13,7 +13,14 @@ import msgspec
 
 from studio.domain.selftest import Defence
 from studio.gateway.dialects import RETRY_NOT_READY_S, Dialect, Refusal, error_body, error_event
-from studio.gateway.usage import TAIL_BYTES, StreamTap, Tokens, answer_tokens, tail_tokens
+from studio.gateway.usage import (
+    TAIL_BYTES,
+    StreamTap,
+    Tokens,
+    answer_tokens,
+    says_dead,
+    tail_tokens,
+)
 from studio.host.http_client import Call
 from studio.host.http_server import Exchange
 
@@ -124,6 +131,13 @@ class Relay:
         self._kept: list[bytes] = []
         self._kept_bytes = 0
         self._call: Call | None = None
+
+    @property
+    def is_of_dead_engine(self) -> bool:
+        """Whether what is kept, and not sent, is the server's word that its engine died."""
+        if self._mode is not _Mode.KEPT or self.status is None or self.status < 500:
+            return False
+        return says_dead(b"".join(self._kept))
 
     def follow(self, call: Call) -> None:
         """Let the client's leaving end the call, and the client's pace be the engine's."""

@@ -34,7 +34,7 @@ from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
-from studio.gateway.waiting import Coming, WaitingRoom
+from studio.gateway.waiting import DEATHS, Coming, WaitingRoom
 from studio.host.addresses import in_url, reached_here
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
@@ -232,16 +232,33 @@ class Gateway:
         if route.method == "POST":
             body = await exchange.body(self._body_limit_bytes)
         engine = await self._room.enter(exchange)
+        death = await self._try(request, route, engine, body)
+        if death is None:
+            return
+        # Once only: it may be this request that the engine died of.
+        after = await self._room.after(exchange, engine)
+        if exchange.is_ended:
+            return
+        if after is not None:
+            death = await self._try(request, route, after, body)
+        if death is not None and request.relay is not None:
+            request.code = death.code
+            request.relay.fail(death)
+
+    async def _try(
+        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+    ) -> Refusal | None:
+        """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
         try:
-            await self._forward(request, route, engine, body)
+            return await self._forward(request, route, engine, body)
         finally:
             self.counters.in_flight -= 1
             self._tell_idle()
 
     async def _forward(
         self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
-    ) -> None:
+    ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False
         if body is not None and route.names_model:
@@ -271,14 +288,19 @@ class Gateway:
             await call.run()
         except StudioError as error:
             refusal = refusal_of(error)
+            if error.code in DEATHS and not exchange.is_started:
+                return refusal
             request.code = refusal.code
             relay.fail(refusal)
-            return
+            return None
         if call.is_aborted:
             relay.leave()
-        else:
-            relay.finish()
-            request.code = request.code or relay.code
+            return None
+        if relay.is_of_dead_engine:
+            return refusal_of(engine.upstream.cut_off())
+        relay.finish()
+        request.code = request.code or relay.code
+        return None
 
     def _tell_idle(self) -> None:
         if self._idle is not None and not self.counters.in_flight:

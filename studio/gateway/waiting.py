@@ -15,6 +15,11 @@ from studio.gateway.engine import EngineTarget
 from studio.host.http_server import ClientLeft, Exchange
 
 MOST_WAITING = 64
+DEATHS = frozenset({"engine-cut-off", "engine-unreachable"})
+"""Errors of an engine that may have died just now."""
+_NOTICED_WITHIN_S = 5.0
+"""A server outlives its engine by a moment, in which it still counts as ready."""
+_LOOK_S = 0.1
 _LONGEST_RETRY_S = 60
 """The official clients take no Retry-After beyond a minute, and guess instead."""
 
@@ -78,6 +83,35 @@ class WaitingRoom:
         if engine is None:
             raise self.refusal()
         return engine
+
+    async def after(self, exchange: Exchange, dead: EngineTarget) -> EngineTarget | None:
+        """Return the engine that takes the place of one that died; None where none does in time.
+
+        Raises: ClientLeft.
+        """
+        if self._coming.within_s() <= 0 or self.waiting >= MOST_WAITING:
+            return None
+        self.waiting += 1
+        try:
+            if not await self._is_noticed(exchange, dead):
+                return None
+            engine = self._target() or await self._wait(exchange)
+        finally:
+            self.waiting -= 1
+        if exchange.is_gone:
+            raise ClientLeft
+        return engine
+
+    async def _is_noticed(self, exchange: Exchange, dead: EngineTarget) -> bool:
+        """Wait until `dead` no longer counts as ready; False where none is coming."""
+        for _ in range(round(_NOTICED_WITHIN_S / _LOOK_S)):
+            target = self._target()
+            if target is None or target.upstream is not dead.upstream:
+                return True
+            if not self._coming.is_coming() or exchange.is_gone or exchange.is_ended:
+                return False
+            await asyncio.sleep(_LOOK_S)
+        return False
 
     async def _wait(self, exchange: Exchange) -> EngineTarget | None:
         """Wait for the engine, the client's leaving or the end of patience."""

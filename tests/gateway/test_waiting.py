@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import httpx
@@ -10,11 +10,13 @@ import pytest
 
 from studio.domain.keys import KeyLimits
 from studio.gateway import waiting
+from studio.gateway.dialects import Refusal
 from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.http_client import Upstream
+from studio.host.http_server import Exchange
 from tests.fakes.waiting import until_async
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
 
@@ -215,6 +217,127 @@ async def test_an_end_of_the_gateway_lets_go_of_those_who_wait(early: Setup) -> 
 
         assert await asking
     assert early.gateway.info().waiting == 0
+
+
+DEAD = b"EngineCore encountered an issue. See stack trace (above) for the root cause."
+DEATHS = ["500", "503", "cut-off", "half"]
+
+
+def dying(how: str) -> Callable[[Exchange], Awaitable[None]]:
+    """Return what an engine does that dies on a request."""
+
+    async def die(exchange: Exchange) -> None:
+        kind = (b"content-type", b"application/json")
+        if how.isdigit():
+            exchange.respond(int(how), [kind], b'{"error":{"message":"' + DEAD + b'"}}')
+            return
+        if how == "half":
+            exchange.start(200, [kind, (b"content-length", b"100")])
+            exchange.write(b'{"id":')
+        exchange.abort()
+
+    return die
+
+
+def another(early: Setup) -> EngineTarget:
+    """Return the engine after a restart."""
+    upstream = Upstream(socket_path=early.engine.socket)
+    return EngineTarget(upstream=upstream, key=ENGINE_KEY, served_name="smollm2")
+
+
+@pytest.mark.parametrize("how", DEATHS)
+async def test_a_request_sent_in_the_moment_of_a_death_waits_for_the_next_engine(
+    early: Setup, arrival: Arrival, how: str
+) -> None:
+    """The engine is dead, and its server does not know yet or says so in words for nobody."""
+    early.target, early.engine.act = arrival.target, dying(how)
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(early.post(CHAT))
+        await waits(early, 1)
+        assert early.gateway.info().in_flight == 0
+        early.target, early.engine.act = None, None  # the supervisor notices
+        early.target = another(early)
+        arrival.end(early.target)
+
+    assert asking.result().status_code == 200
+    assert len(early.engine.received) == 2
+    (record,) = early.records
+    assert (record.status, record.code) == (200, None)
+
+
+@pytest.mark.parametrize("how", DEATHS)
+async def test_a_request_that_no_engine_survives_is_sent_twice_at_most(
+    early: Setup, arrival: Arrival, how: str
+) -> None:
+    """It may be what the engine dies of, and three deaths are the end."""
+    early.target, early.engine.act = arrival.target, dying(how)
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(early.post(CHAT))
+        await waits(early, 1)
+        early.target = another(early)
+
+    answer = asking.result()
+    assert (answer.status_code, answer.headers["x-weir-error"]) == (502, "engine-cut-off")
+    assert DEAD not in answer.content
+    assert len(early.engine.received) == 2
+    assert early.records[0].code == "engine-cut-off"
+
+
+@pytest.mark.parametrize("how", DEATHS)
+@pytest.mark.parametrize("why", ["none-comes", "not-noticed", "no-patience"])
+async def test_a_death_that_nothing_follows_is_said_in_our_words(
+    early: Setup, arrival: Arrival, monkeypatch: pytest.MonkeyPatch, how: str, why: str
+) -> None:
+    """The engine's own text speaks of a stack trace that no client has."""
+    monkeypatch.setattr(waiting, "_NOTICED_WITHIN_S", 0.2)
+    arrival.is_coming = why != "none-comes"
+    arrival.within_s = 0.0 if why == "no-patience" else 30.0
+    early.target, early.engine.act = arrival.target, dying(how)
+
+    answer = await early.post("/v1/messages")
+
+    assert (answer.status_code, answer.headers["x-weir-error"]) == (502, "engine-cut-off")
+    assert DEAD not in answer.content
+    assert answer.json()["type"] == "error"
+    assert len(early.engine.received) == 1
+    assert early.keys.list()[0].errors == 1
+
+
+async def test_a_client_that_leaves_after_a_death_is_not_asked_for_again(
+    early: Setup, arrival: Arrival
+) -> None:
+    """Tokens for nobody."""
+    early.target, early.engine.act = arrival.target, dying("500")
+    task = asyncio.ensure_future(early.post(CHAT))
+    await waits(early, 1)
+    early.target = None
+
+    task.cancel()
+
+    await waits(early, 0)
+    await until_async(lambda: bool(early.records), "the record")
+    assert early.records[0].status == 499
+    assert len(early.engine.received) == 1
+
+
+async def test_a_key_that_is_revoked_after_a_death_waits_no_more(
+    early: Setup, arrival: Arrival
+) -> None:
+    """Its request is answered, and must not go to the next engine."""
+    early.target, early.engine.act = arrival.target, dying("500")
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(early.post(CHAT))
+        await waits(early, 1)
+
+        key = early.keys.verify(early.key.encode())
+        assert key is not None
+        for one in list(key.running):
+            one.cut(Refusal(401, "key-revoked", "The key was revoked."))
+
+        assert (await asking).status_code == 401
+    early.target = another(early)
+    await waits(early, 0)
+    assert len(early.engine.received) == 1
 
 
 async def _models(early: Setup) -> httpx.Response:
