@@ -18,6 +18,10 @@ from studio.gateway.usage import RequestRecord
 
 KEPT_DAYS = 400
 KEPT_REQUESTS = 200_000
+KEPT_STRANGERS = 5_000
+"""Requests without a known key, which anyone can send, have a room of their own."""
+_PENDING_STRANGERS = 1_000
+"""More of them in one second are not kept."""
 _PENDING_REQUESTS = 20_000
 """Requests of one second beyond this many are in the sums, not in the list."""
 _HOUR_S = 3600
@@ -90,6 +94,7 @@ class UsageBook:
         self._requests: collections.deque[RequestRecord] = collections.deque(
             maxlen=_PENDING_REQUESTS
         )
+        self._strangers = 0
         self._today: dict[str, int] = {}
         self._day_ends_s = 0.0
         self._tidied_s = 0.0
@@ -107,7 +112,11 @@ class UsageBook:
             self._today[key_id] = self._today.get(key_id, 0) + tokens
 
     def log(self, record: RequestRecord) -> None:
-        """Keep a request that no key was found for, in the list only."""
+        """Keep a request that did not reach the engine, in the list only."""
+        if record.key_id is None:
+            if self._strangers >= _PENDING_STRANGERS:
+                return
+            self._strangers += 1
         self._requests.append(record)
 
     def spent_today(self, key_id: str, now_s: float) -> int:
@@ -129,6 +138,7 @@ class UsageBook:
         pending = Pending(self._hours, list(self._requests))
         self._hours = {}
         self._requests.clear()
+        self._strangers = 0
         return pending
 
     def restore(self, pending: Pending) -> None:
@@ -141,6 +151,7 @@ class UsageBook:
             else:
                 self._hours[span] = used
         self._requests.extendleft(reversed(pending.requests))
+        self._strangers = sum(one.key_id is None for one in self._requests)
 
     def write(self, connection: Connection, pending: Pending, now_s: float) -> None:
         """Add `pending` to the file, and drop what is too old."""
@@ -152,16 +163,16 @@ class UsageBook:
         for of_day, used in days.items():
             _add(connection, _OF_DAY, _PUT_DAY, of_day, used)
         connection.executemany(_PUT_REQUEST, map(_request_row, pending.requests))
+        if any(one.key_id is None for one in pending.requests):
+            connection.execute(_DROP_STRANGERS, (KEPT_STRANGERS,))
         if now_s - self._tidied_s > _TIDY_S:
             self._tidied_s = now_s
             oldest = int(now_s // _HOUR_S) - KEPT_DAYS * 24
             connection.execute("DELETE FROM usage_hours WHERE hour < ?", (oldest,))
             day = _local(oldest * _HOUR_S).date().isoformat()
             connection.execute("DELETE FROM usage_days WHERE day < ?", (day,))
-            connection.execute(
-                "DELETE FROM requests WHERE number <= (SELECT max(number) FROM requests) - ?",
-                (KEPT_REQUESTS,),
-            )
+            connection.execute(_DROP_STRANGERS, (KEPT_STRANGERS,))
+            connection.execute(_DROP_OLD, (KEPT_REQUESTS,))
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -269,6 +280,15 @@ _PUT_REQUEST = (
     "INSERT INTO requests (at, request_id, key_id, route, model, address, status, code, is_stream,"
     " has_client_left, is_estimated, ttft_s, duration_s, prompt_tokens, cached_tokens,"
     " generated_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+_DROP_STRANGERS = (
+    "DELETE FROM requests WHERE key_id IS NULL AND number <= (SELECT number FROM requests"
+    " WHERE key_id IS NULL ORDER BY number DESC LIMIT 1 OFFSET ?)"
+)
+_DROP_OLD = (
+    "DELETE FROM requests WHERE key_id IS NOT NULL AND number <= (SELECT number FROM requests"
+    " WHERE key_id IS NOT NULL ORDER BY number DESC LIMIT 1 OFFSET ?)"
 )
 
 Column = str | int | float | None

@@ -105,6 +105,31 @@ async def test_the_list_holds_refused_requests_too_and_no_prompt(keys):
     assert await keys.requests(key_id=None, count=1, errors_only=False) == [refused]
 
 
+async def test_strangers_push_nobody_out_of_the_list(keys, monkeypatch):
+    """Anyone can send requests without a key, as many as they like."""
+    monkeypatch.setattr(usage_book, "KEPT_REQUESTS", 4)
+    monkeypatch.setattr(usage_book, "KEPT_STRANGERS", 3)
+    monkeypatch.setattr(usage_book, "_PENDING_STRANGERS", 6)
+    monkeypatch.setattr(usage_book, "_PENDING_REQUESTS", 12)
+    keys.usage = usage_book.UsageBook()
+    key = keys.verify((await keys.create("one")).key.encode())
+    refused = {"status": 401, "code": "key-missing", "tokens": Tokens()}
+
+    for number in range(5):
+        own = record(NOON_S, request_id=f"own-{number}", key_id=key.id)
+        keys.record(key, own, is_error=False)
+    for number in range(30):
+        keys.record_refused(record(NOON_S, request_id=f"stranger-{number}", **refused))
+
+    found = await keys.requests(key_id=None, count=100, errors_only=False)
+    assert [one.request_id for one in found] == [
+        "own-1", "own-2", "own-3", "own-4", "stranger-3", "stranger-4", "stranger-5",
+    ]  # fmt: skip
+    keys.record_refused(record(NOON_S, **refused))
+    again = await keys.requests(key_id=None, count=100, errors_only=False)
+    assert len(again) == 7
+
+
 async def test_tokens_of_this_day_survive_a_restart_and_end_at_midnight(keys, monkeypatch):
     """A limit for a day that a restart forgets is none."""
     monkeypatch.setattr("time.time", lambda: NOON_S)
@@ -133,9 +158,9 @@ async def test_old_rows_go_and_the_list_keeps_the_newest(keys, monkeypatch):
     monkeypatch.setattr(usage_book, "KEPT_REQUESTS", 5)
     key = keys.verify((await keys.create("one")).key.encode())
     old_s = NOON_S - 401 * 24 * HOUR_S
-    keys.record(key, record(old_s), is_error=False)
+    keys.record(key, record(old_s, key_id=key.id), is_error=False)
     for number in range(8):
-        keys.record(key, record(NOON_S, request_id=str(number)), is_error=False)
+        keys.record(key, record(NOON_S, request_id=str(number), key_id=key.id), is_error=False)
     pending = keys.usage.take()
 
     await keys._database.run(lambda c: keys.usage.write(c, pending, NOON_S))
