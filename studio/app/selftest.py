@@ -1,5 +1,6 @@
 """The gateway's attack on itself: its twin always; its address and the control port where open."""
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -13,8 +14,14 @@ from studio.host.addresses import reached_here
 class Selftest:
     """Attacks the gateway when asked."""
 
-    def __init__(self, gateway: Callable[[], GatewayInfo]) -> None:
+    def __init__(
+        self,
+        gateway: Callable[[], GatewayInfo],
+        attacked: Callable[[], contextlib.AbstractContextManager[str]],
+    ) -> None:
+        """`attacked`: within it the gateway does not list what bears the mark that it gives."""
         self._gateway = gateway
+        self._attacked = attacked
         self.control_port: int | None = None
         """Named by the control API when it listens."""
 
@@ -28,9 +35,13 @@ class Selftest:
         live = self._gateway()
         if live.port is not None and live.address is not None:
             is_encrypted = (live.base_url or "").startswith("https:")
-            results += await selftest.attack_live(
-                live.port, address=reached_here(live.address), is_encrypted=is_encrypted
-            )
+            with self._attacked() as mark:
+                results += await selftest.attack_live(
+                    live.port,
+                    address=reached_here(live.address),
+                    is_encrypted=is_encrypted,
+                    mark=mark,
+                )
         if self.control_port is not None:
             place = Place.CONTROL
             results += await selftest.attack_live(self.control_port, place=place)

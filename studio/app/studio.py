@@ -127,7 +127,7 @@ class Studio:
             runtimes=self.runtimes,
             serving=self,
         )
-        self.selftest = Selftest(self.gateway)
+        self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care

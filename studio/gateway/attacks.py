@@ -42,6 +42,8 @@ class Ground:
     """Most that a head may hold."""
     head_count: int
     body_bytes: int
+    mark: str = ""
+    """Tells the gateway that an attack is its own; none on the twin."""
 
     @property
     def host(self) -> str:
@@ -117,7 +119,11 @@ def _request(
     """Return a request that is honest but for what is given."""
     if body is None:
         body = _BODY if method == "POST" else b""
-    lines = [f"{method} {target} HTTP/1.1", f"host: {host or ground.host}", f"{MARK}: @CODE@"]
+    lines = [
+        f"{method} {target} HTTP/1.1",
+        f"host: {host or ground.host}",
+        f"{MARK}: {ground.mark}@CODE@",
+    ]
     if key:
         lines.append(f"authorization: Bearer {ground.key}")
     if method == "POST":
@@ -134,7 +140,7 @@ def _raw(
     lines = [
         f"POST {target} HTTP/1.1",
         f"host: {ground.host}",
-        f"{MARK}: @CODE@",
+        f"{MARK}: {ground.mark}@CODE@",
         f"authorization: Bearer {ground.key}",
         "content-type: application/json",
         *headers,

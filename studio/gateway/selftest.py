@@ -89,11 +89,12 @@ async def attack_live(
     address: str = "127.0.0.1",
     is_encrypted: bool = False,
     place: Place = Place.LIVE,
+    mark: str = "",
 ) -> list[AttackResult]:
     """Attack what listens there with all that needs no valid key.
 
     The control API takes other paths and another key, and has to repel the same before it looks at
-    either.
+    either. With the `mark` of `Gateway.attacked` the gateway keeps no list of it.
     """
     limits = Limits()
     ground = Ground(
@@ -103,6 +104,7 @@ async def attack_live(
         head_bytes=limits.header_bytes,
         head_count=limits.header_count,
         body_bytes=_BODY_BYTES,
+        mark=mark,
     )
     keyless = [attack for attack in attacks(ground) if not attack.needs_key]
     tls = _trusting() if is_encrypted else None

@@ -6,11 +6,13 @@ past the allow-list.
 """
 
 import asyncio
+import contextlib
 import dataclasses
+import hmac
 import logging
 import secrets
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
 import msgspec
@@ -19,6 +21,7 @@ from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
 from studio.domain.selftest import Defence
 from studio.gateway import admission
+from studio.gateway.attacks import MARK
 from studio.gateway.bodies import prepare
 from studio.gateway.dialects import (
     Dialect,
@@ -114,6 +117,7 @@ class Gateway:
         self._scheme = "http"
         self._idle: asyncio.Future[None] | None = None
         self._ratio = PromptRatio()
+        self._marks: set[bytes] = set()
         self.allow(hosts=hosts, origins=origins)
 
     def allow(
@@ -154,6 +158,16 @@ class Gateway:
         server, self._server = self._server, None
         if server is not None:
             await server.close(grace_s)
+
+    @contextlib.contextmanager
+    def attacked(self) -> Iterator[str]:
+        """Yield a mark for the self-test's own requests: until the end none is kept in the list."""
+        mark = secrets.token_hex(16)
+        self._marks.add(mark.encode())
+        try:
+            yield mark
+        finally:
+            self._marks.discard(mark.encode())
 
     def info(self) -> GatewayInfo:
         """Return where clients connect and how busy it is."""
@@ -397,10 +411,15 @@ class Gateway:
         is_counted = request.route is not None and request.route.action is Action.PASS
         if request.key is not None and is_counted:
             self._keys.record(request.key, record, is_error=is_error)
-        elif is_error:
+        elif is_error and not self._is_own_attack(request):
             self._keys.record_refused(record)
         if self._on_record is not None:
             self._on_record(record)
+
+    def _is_own_attack(self, request: Request) -> bool:
+        """Return whether the self-test sent a request; the mark is new and secret each time."""
+        shown = request.exchange.header(MARK.encode()) or b""
+        return any(hmac.compare_digest(shown[: len(mark)], mark) for mark in self._marks)
 
 
 class _Models(msgspec.Struct):

@@ -10,7 +10,7 @@ import pytest
 from studio.domain.errors import HostLacks
 from studio.domain.selftest import Defence, Place
 from studio.gateway import selftest
-from studio.gateway.attacks import Ground, attacks
+from studio.gateway.attacks import MARK, Ground, attacks
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from tests.gateway.engine_support import Setup
@@ -43,6 +43,22 @@ async def test_the_open_address_is_attacked_without_a_key(setup: Setup) -> None:
     assert {one.place for one in results} == {Place.LIVE}
     assert len(results) > 40
     assert setup.engine.received == []
+
+
+async def test_its_own_attacks_are_not_kept_and_a_strangers_are(setup: Setup) -> None:
+    """A list full of refused hosts looks like a break-in; and nobody may hide in it."""
+    with setup.gateway.attacked() as mark:
+        results = await selftest.attack_live(setup.port, mark=mark)
+        hidden = await setup.keys.requests(key_id=None, count=1000, errors_only=False)
+        guess = await setup.post("/v1/models", authorization="Bearer x", **{MARK: "0" * 32})
+        seen = await setup.keys.requests(key_id=None, count=1000, errors_only=False)
+    late = await setup.post("/v1/models", authorization="Bearer x", **{MARK: mark})
+    after = await setup.keys.requests(key_id=None, count=1000, errors_only=False)
+
+    assert [one for one in results if not one.is_repelled] == []
+    assert [(one.code, one.request_id) for one in hidden] == []
+    assert (guess.status_code, len(seen)) == (405, 1)
+    assert (late.status_code, len(after)) == (405, 2)
 
 
 async def test_an_open_address_that_lacks_a_defence_is_found(setup: Setup, keys: KeyStore) -> None:
