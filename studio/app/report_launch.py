@@ -16,7 +16,10 @@ from studio.serving.command import Launch
 
 logger = logging.getLogger(__name__)
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE", re.IGNORECASE)
+_SECRET = re.compile(r"KEY|TOKEN(?!IZER)|SECRET|PASSW|CREDENTIAL|COOKIE", re.IGNORECASE)
+_COUNT_NAME = re.compile(r"TOKENS|TOKEN[-_]", re.IGNORECASE)
+_COUNT = re.compile(r"\d{1,9}(?:\.\d{1,3})?[kmg]?", re.IGNORECASE)
+"""How vLLM lets a number of tokens be written; a token itself is longer."""
 
 
 class LaunchRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +68,7 @@ def record(launch: Launch, at: float) -> LaunchRecord:
         overrides=dict(launch.overrides),
         argv=_arguments(launch.argv),
         environment={
-            name: MASK if _SECRET.search(name) else redact(value)
+            name: MASK if _is_secret(name, value) else redact(value)
             for name, value in launch.environment.items()
         },
     )
@@ -73,11 +76,17 @@ def record(launch: Launch, at: float) -> LaunchRecord:
 
 def _arguments(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the command without the values of options that take a secret."""
-    is_value = [False, *(part.startswith("--") and bool(_SECRET.search(part)) for part in argv)]
+    names = ("", *(part if part.startswith("--") and "=" not in part else "" for part in argv))
     return tuple(
-        MASK if hidden and not part.startswith("--") else redact(part)
-        for part, hidden in zip(argv, is_value, strict=False)
+        MASK if not part.startswith("--") and _is_secret(name, part) else redact(part)
+        for part, name in zip(argv, names, strict=False)
     )
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Tell whether `name` says that `value` is one; `--max-num-batched-tokens` takes a number."""
+    is_count = _COUNT_NAME.search(name) is not None and _COUNT.fullmatch(value) is not None
+    return _SECRET.search(name) is not None and not is_count
 
 
 def last(logs: Path) -> LaunchRecord | None:

@@ -60,6 +60,26 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
     assert kept.environment["OMP_NUM_THREADS"] == "2"
 
 
+def test_numbers_of_tokens_and_tokenizers_stay(tmp_path: Path) -> None:
+    """They are settings; whoever helps needs them."""
+    plain = (
+        *("--max-num-batched-tokens", "8192", "--long-prefill-token-threshold", "2k"),
+        *("--tokenizer", "some/model", "--tokenizer-mode", "auto", "--hf-token=geheim", "model"),
+    )
+    made = dataclasses.replace(
+        fake_launch(tmp_path, tmp_path / "model"),
+        argv=(*plain, "--api-key", "8192", "--hf-token", "8192", "--api-tokens", "geheim"),
+        environment={"TOKENIZERS_PARALLELISM": "false", "SERVICE_TOKEN": "12345"},
+    )
+
+    kept = record(made, 7.0)
+
+    shown = tuple("--hf-token=***" if part == "--hf-token=geheim" else part for part in plain)
+    secret = ("--api-key", "***", "--hf-token", "***", "--api-tokens", "***")
+    assert kept.argv == (*shown, *secret)
+    assert kept.environment == {"TOKENIZERS_PARALLELISM": "false", "SERVICE_TOKEN": "***"}
+
+
 def test_no_start_is_no_record(tmp_path: Path) -> None:
     """A home in which nothing was ever started."""
     assert last(tmp_path) is None
