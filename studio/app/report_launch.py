@@ -1,5 +1,6 @@
 """`logs/last-launch.json`: the command that the last engine was started with, for the report."""
 
+import asyncio
 import logging
 import re
 import time
@@ -10,7 +11,6 @@ import msgspec
 
 from studio.domain.errors import StudioError
 from studio.domain.redaction import MASK, redact
-from studio.domain.server import EngineSnapshot
 from studio.host.documents import read_json, write_json
 from studio.serving.command import Launch
 
@@ -40,22 +40,18 @@ def record_file(logs: Path) -> Path:
     return logs / "last-launch.json"
 
 
-def recorded(
-    ensure_ready: Callable[[Launch], Awaitable[EngineSnapshot]],
-    logs: Path,
-    note: Callable[[str], None],
-) -> Callable[[Launch], Awaitable[EngineSnapshot]]:
-    """Return `ensure_ready` with a record of the command, and a line in the log, before it."""
+def recorder(logs: Path, note: Callable[[str], None]) -> Callable[[Launch], Awaitable[None]]:
+    """Return what keeps a start, and says it in the log; to be called before each."""
 
-    async def with_record(launch: Launch) -> EngineSnapshot:
+    async def keep(launch: Launch) -> None:
         note(f"Starting {launch.preset} on {launch.runtime} ({launch.runtime_id[:12]}).")
+        made = record(launch, time.time())
         try:
-            write_json(record_file(logs), record(launch, time.time()), mode=0o600)
+            await asyncio.to_thread(write_json, record_file(logs), made, mode=0o600)
         except StudioError as error:  # a report will know less; no reason not to serve
             logger.warning("the command is not kept: %s", error.message)
-        return await ensure_ready(launch)
 
-    return with_record
+    return keep
 
 
 def record(launch: Launch, at: float) -> LaunchRecord:

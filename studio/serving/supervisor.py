@@ -75,8 +75,12 @@ class Supervisor:
         watch: Callable[[Launch], Watch] | None = None,
         care: Callable[[], CareSettings] = CareSettings,
         ground: Ground | None = None,
+        before_start: Callable[[Launch], Awaitable[None]] | None = None,
     ) -> None:
-        """`care`: what follows a death and a standstill, as it holds at the moment."""
+        """`care`: what follows a death and a standstill, as it holds at the moment.
+
+        `before_start` is waited for before each start, also those that nobody asked for.
+        """
         self._home = home
         self._care = care
         self._ground = ground if ground is not None else Ground(home)
@@ -88,6 +92,7 @@ class Supervisor:
         self._drain = drain
         self._forecast_s = forecast_s
         self._watch = watch
+        self._before_start = before_start
         self._machine = machine.Machine()
         self._changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
@@ -437,6 +442,8 @@ class Supervisor:
             happen(Kind.BECAME_READY)
             self._begin(self._learn_regions(life))
 
+        if self._before_start is not None:
+            await self._before_start(life.launch)
         await life.run(
             on_start=on_start,
             on_ready=on_ready,
