@@ -1,7 +1,7 @@
 """Why an engine failed, by its log in a file: the Studio's own last one, or anybody's."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from studio.app import remedy_values
@@ -15,7 +15,7 @@ from studio.serving.signatures import Signature
 class Diagnoses:
     """Reads logs with the catalogue's signatures."""
 
-    def __init__(self, paths: Paths, signatures: Sequence[Signature]) -> None:
+    def __init__(self, paths: Paths, signatures: Callable[[], Sequence[Signature]]) -> None:
         self._paths = paths
         self._signatures = signatures
 
@@ -30,7 +30,7 @@ class Diagnoses:
     def _diagnose(self, request: DiagnoseRequest) -> Diagnosis:
         path = self._path(request.path)
         hearing = log_files.hear(path)
-        found = diagnose.matches_heard(hearing, request.exit_code, self._signatures)
+        found = diagnose.matches_heard(hearing, request.exit_code, self._signatures())
         return Diagnosis(
             matches=tuple(match_of(remedy_values.plain(one)) for one in found),
             source=str(path),

@@ -116,7 +116,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
-        self.diagnoses = Diagnoses(parts.paths, parts.signatures)
+        self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
             paths=parts.paths,

@@ -19,7 +19,7 @@ REFUSAL = recordings.ENGINE / "failures" / "maxlen-too-large-kv.log"
 
 def diagnoses(home: Path) -> Diagnoses:
     """Return the diagnoses of a home."""
-    return Diagnoses(Paths(home=home, catalogue=home), SIGNATURES)
+    return Diagnoses(Paths(home=home, catalogue=home), lambda: SIGNATURES)
 
 
 async def test_a_file_is_diagnosed(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_file_is_diagnosed_where_it_was_typed(
     assert ran.status == 0
     assert "needs 0.12 GiB of KV cache" in ran.out
     assert service.diagnosed == [DiagnoseRequest(path=str(log), exit_code=-9)]
-    assert connector.offline_used == 1
+    assert connector.diagnosed_in_files == 1
     assert connector.started == []
 
 
