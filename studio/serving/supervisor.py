@@ -103,6 +103,7 @@ class Supervisor:
         self._restarts = 0
         self._expected_boot_s: float | None = None
         self._error: ErrorInfo | None = None
+        self._died_of: str | None = None
         self._effects: dict[Effect, Callable[[Launch], None]] = {
             Effect.PREPARE: self._on_prepare,
             Effect.CANCEL_PREPARE: self._on_cancel,
@@ -152,6 +153,7 @@ class Supervisor:
             runtime_id=launch.runtime_id,
             expected_boot_s=self._expected_boot_s,
             restarts=self._restarts,
+            died_of=self._died_of,
             overrides=dict(launch.overrides),
             error=self._error,
         )
@@ -226,6 +228,7 @@ class Supervisor:
         state = self._machine.state
         if state in (EngineState.STOPPED, EngineState.FAILED, EngineState.BACKING_OFF):
             self._launch, self._error, self._restarts = launch, None, 0
+            self._died_of = None
             self._expected_boot_s = self._forecast_s(launch)
             self._happen(Input(kind=Kind.START))
         elif not machine.is_coming(self._machine) or not self._runs(launch):
@@ -348,6 +351,7 @@ class Supervisor:
 
     def _on_arm_retry(self, _launch: Launch) -> None:
         self._restarts += 1
+        self._died_of = (self._error or _UNEXPLAINED).message
         delay_s = machine.retry_delay_s(self._machine)
         self._begin(self._later(delay_s, Kind.RETRY, self._number), Kind.RETRY)
 
