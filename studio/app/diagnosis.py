@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from studio.app import remedy_values
-from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, Match
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath, Match
 from studio.domain.errors import BadInput, ErrorInfo, NotFound
 from studio.host.paths import Paths
-from studio.serving import diagnose, log_files
+from studio.serving import diagnose, evidence, log_files
 from studio.serving.signatures import Signature
+
+_LATELY_S = 24 * 3600.0
+"""A death that is older is not what somebody asks about who asks now."""
 
 
 class Diagnoses:
@@ -35,7 +38,16 @@ class Diagnoses:
             matches=tuple(match_of(remedy_values.plain(one)) for one in found),
             source=str(path),
             lines=hearing.lines,
+            death=None if found or request.path is not None else self._last_death(),
         )
+
+    def _last_death(self) -> KnownDeath | None:
+        kept = evidence.newest(self._paths.logs / "crashes", within_s=_LATELY_S)
+        if kept is None:
+            return None
+        folder, death = kept
+        cause = death.error.message if death.error is not None else None
+        return KnownDeath(at=death.at, cause=cause, folder=str(folder))
 
     def _path(self, given: str | None) -> Path:
         if given is not None:

@@ -44,6 +44,9 @@ async def diagnose(call: Invocation, connector: "Connector", console: Console) -
         console.say(diagnose_text.diagnosis_text(found, min(console.width, 100)))
     else:
         console.say(words.NOTHING_KNOWN.format(source=found.source, lines=found.lines))
+        if found.death is not None:
+            died, cause = found.death, found.death.cause or words.NO_CAUSE
+            console.say(words.DIED.format(at=died.at, cause=cause, folder=died.folder))
         console.note(words.HINT_NOTHING_KNOWN)
     return _OK if found.matches else _NOTHING_KNOWN
 

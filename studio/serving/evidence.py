@@ -5,6 +5,7 @@ For whoever looks later, and for a report (`folders`).
 """
 
 import contextlib
+import datetime
 import os
 import secrets
 import shutil
@@ -59,6 +60,16 @@ def folders(folder: Path) -> list[Path]:
         found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
         return sorted(found, key=lambda one: one.name, reverse=True)
     return []
+
+
+def newest(folder: Path, *, within_s: float) -> tuple[Path, Death] | None:
+    """Return the newest death, and its folder, unless it is older than that or cannot be read."""
+    for one in folders(folder)[:1]:
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            death = msgspec.json.decode((one / "death.json").read_bytes(), type=Death)
+            if time.time() - datetime.datetime.fromisoformat(death.at).timestamp() <= within_s:
+                return one, death
+    return None
 
 
 def now_text() -> str:
