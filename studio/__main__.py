@@ -39,7 +39,7 @@ class LocalConnector:
         return launcher.in_process(Router(studio, down=nothing), studio.close)
 
     def salvage(self) -> "ControlClient":
-        """Return a client for logs and reports that opens nothing; works in a broken home."""
+        """Return a client for logs, reports and diagnoses; works in a broken home."""
         from studio.control import launcher
         from studio.control.salvage import Salvage
         from studio.host import paths

@@ -1,21 +1,24 @@
 """Why an engine failed, by its log in a file: the Studio's own last one, or anybody's."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from studio.app import remedy_values
-from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, Match
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath, Match
 from studio.domain.errors import BadInput, ErrorInfo, NotFound
 from studio.host.paths import Paths
-from studio.serving import diagnose, log_files
+from studio.serving import diagnose, evidence, log_files
 from studio.serving.signatures import Signature
+
+_LATELY_S = 24 * 3600.0
+"""A death that is older is not what somebody asks about who asks now."""
 
 
 class Diagnoses:
     """Reads logs with the catalogue's signatures."""
 
-    def __init__(self, paths: Paths, signatures: Sequence[Signature]) -> None:
+    def __init__(self, paths: Paths, signatures: Callable[[], Sequence[Signature]]) -> None:
         self._paths = paths
         self._signatures = signatures
 
@@ -30,12 +33,21 @@ class Diagnoses:
     def _diagnose(self, request: DiagnoseRequest) -> Diagnosis:
         path = self._path(request.path)
         hearing = log_files.hear(path)
-        found = diagnose.matches_heard(hearing, request.exit_code, self._signatures)
+        found = diagnose.matches_heard(hearing, request.exit_code, self._signatures())
         return Diagnosis(
             matches=tuple(match_of(remedy_values.plain(one)) for one in found),
             source=str(path),
             lines=hearing.lines,
+            death=None if found or request.path is not None else self._last_death(),
         )
+
+    def _last_death(self) -> KnownDeath | None:
+        kept = evidence.newest(self._paths.logs / "crashes", within_s=_LATELY_S)
+        if kept is None:
+            return None
+        folder, death = kept
+        cause = death.error.message if death.error is not None else None
+        return KnownDeath(at=death.at, cause=cause, folder=str(folder))
 
     def _path(self, given: str | None) -> Path:
         if given is not None:

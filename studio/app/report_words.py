@@ -25,7 +25,19 @@ _FILES = {
     "metrics.jsonl": "the last ten minutes, one second a line",
     "logs/engine.log": "the newest lines of the engine",
     "logs/service.log": "the newest lines of the service",
+    "logs/service-start.log": "what the service said before it could keep a log",
+    "network.json": "proxies and mirrors, without names and passwords",
+    "versions.json": "versions of the Studio, of Python and of what they stand on",
+    "home/settings.json": "the settings",
+    "home/runtime-pins.json": "what was supplied for runtimes",
+    "home/calibration.json": "what earlier starts were seen to hold",
+    "home/boots.json": "earlier starts with their phases",
 }
+_KINDS = {
+    "home/presets/": "a preset of one's own",
+    "evidence/": "what was kept of an engine that died",
+}
+"""What other files are, by how their names begin."""
 
 
 def summary(found: Collected, made_at: float) -> str:
@@ -36,10 +48,16 @@ def summary(found: Collected, made_at: float) -> str:
         _failures(found),
         _machine(found),
         _missing(found),
-        ["Files", *(f"  {name}: {_FILES[name]}" for name, _ in found.texts if name in _FILES)],
+        ["Files", *(_file(name) for name, _ in found.texts)],
         [_TAKEN_OUT],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _file(name: str) -> str:
+    kinds = (what for begin, what in _KINDS.items() if name.startswith(begin))
+    what = _FILES.get(name) or next(kinds, None)
+    return f"  {name}: {what}" if what is not None else f"  {name}"
 
 
 def _engine(found: Collected) -> list[str]:

@@ -32,7 +32,6 @@ from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.report import Reports
-from studio.app.report_launch import recorded
 from studio.app.runtimes import Runtimes
 from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
@@ -117,7 +116,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
-        self.diagnoses = Diagnoses(parts.paths, parts.signatures)
+        self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
             paths=parts.paths,
@@ -140,11 +139,7 @@ class Studio:
             publish=self.bus.publish,
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
-        self.boots = Boots(
-            parts,
-            self._stages,
-            recorded(parts.supervisor.ensure_ready, parts.paths.logs, parts.log.note),
-        )
+        self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from studio.app import remedy_values
+from studio.app import remedy_values, report_launch
 from studio.app.care import Care
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
@@ -86,6 +86,7 @@ class Parts:
             forecast_s=lambda launch: self._hears.forecast_s(launch),
             watch=self.slow_paths.begin,
             care=self.care.now,
+            before_start=report_launch.recorder(paths.logs, self.log.note),
         )
         self.keys = KeyStore(paths.database)
         self.gateway = Gateway(

@@ -1,4 +1,4 @@
-"""`weir diagnose`: why the engine of a log failed. Needs no service; reads where it is typed."""
+"""`weir diagnose`: why the engine of a log failed. Needs neither a service nor a home in order."""
 
 import contextlib
 import sys
@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 async def diagnose(call: Invocation, connector: "Connector", console: Console) -> int:
     """Show what the log says; status 1 when nothing in it is known."""
-    client = connector.offline()
+    client = connector.salvage()
     try:
         with _file(call.log) as path:
             request = DiagnoseRequest(
@@ -44,6 +44,9 @@ async def diagnose(call: Invocation, connector: "Connector", console: Console) -
         console.say(diagnose_text.diagnosis_text(found, min(console.width, 100)))
     else:
         console.say(words.NOTHING_KNOWN.format(source=found.source, lines=found.lines))
+        if found.death is not None:
+            died, cause = found.death, found.death.cause or words.NO_CAUSE
+            console.say(words.DIED.format(at=died.at, cause=cause, folder=died.folder))
         console.note(words.HINT_NOTHING_KNOWN)
     return _OK if found.matches else _NOTHING_KNOWN
 

@@ -49,7 +49,7 @@ class _Asked:
 
     def filter(self) -> Filter:
         """Return a filter that has seen nothing yet."""
-        return Filter(grep=self.grep, level=self.level)
+        return Filter(grep=self.grep, level=self.level, shown=entry_text)
 
 
 async def logs(call: Invocation, connector: "Connector", console: Console) -> int:

@@ -49,7 +49,7 @@ class Connector(Protocol):
         """
 
     def salvage(self) -> "ControlClient":
-        """Return a client that answers about logs and reports from what lies in the folder.
+        """Return a client that answers about logs, reports and failures from what lies there.
 
         It opens nothing, so it works when the home is broken and while a service hangs.
         """

@@ -15,6 +15,8 @@ HINT_NOTHING_KNOWN = (
     "Say how the process ended with `--exit-code N`, or paste more of the log: what an engine dies "
     "of stands above its last traceback."
 )
+DIED = "An engine died at {at}: {cause} What is known of it: {folder}"
+NO_CAUSE = "It left no word."
 THEN = "What follows from it, or was met besides"
 DO = "What to do"
 CODE = "code: {code}"

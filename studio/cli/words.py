@@ -366,6 +366,7 @@ LABEL_HOME = "Folder"
 LABEL_CARDS = "Cards"
 LABEL_ERROR = "Error"
 LABEL_NOTE = "Note"
+LABEL_DEATH = "Last death"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

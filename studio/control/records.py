@@ -1,11 +1,13 @@
-"""The calls about logs and reports, which are answered with a service and without one."""
+"""The calls about logs, reports and diagnoses: answered with a service and without one."""
 
 import re
 from collections.abc import Awaitable, Callable
 
+from studio.app.diagnosis import Diagnoses
 from studio.app.logs import Logs
 from studio.app.report import Reports
 from studio.control.calls import Query, Route, decoded, number, word
+from studio.domain.diagnosis import DiagnoseRequest
 from studio.domain.errors import BadInput
 from studio.domain.logs import MOST_LINES, LogLimits
 from studio.domain.report import ReportRequest
@@ -16,8 +18,9 @@ _LINES = 200
 class Records:
     """Answers from the files of one home, and from what runs where something does."""
 
-    def __init__(self, logs: Logs, reports: Reports) -> None:
+    def __init__(self, logs: Logs, reports: Reports, diagnoses: Diagnoses) -> None:
         self._logs = logs
+        self._diagnoses = diagnoses
         self._reports = reports
 
     def routes(self) -> list[Route]:
@@ -26,6 +29,7 @@ class Records:
             ("GET", "/logs/page", self._page),
             ("GET", "/logs/limits", self._limits),
             ("POST", "/logs/limits", self._limit),
+            ("POST", "/diagnose", self._diagnose),
             ("GET", "/report/preview", self._preview),
             ("POST", "/report", self._report),
         ]
@@ -48,6 +52,9 @@ class Records:
 
     async def _limit(self, _query: Query, body: bytes) -> object:
         return self._logs.limit(decoded(body, LogLimits))
+
+    async def _diagnose(self, _query: Query, body: bytes) -> object:
+        return await self._diagnoses.diagnose(decoded(body, DiagnoseRequest))
 
     async def _preview(self, _query: Query, _body: bytes) -> object:
         return await self._reports.preview()

@@ -16,7 +16,7 @@ from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
-from studio.domain.diagnosis import DiagnoseRequest, FixRequest
+from studio.domain.diagnosis import FixRequest
 from studio.domain.errors import BadInput
 from studio.domain.gateway import GatewayChange
 from studio.domain.keys import LimitsChange, RenameRequest, RevokeRequest, UsageBy
@@ -48,7 +48,7 @@ class Router:
         self._studio = studio
         self._down = down
         self._routes: list[Route] = [
-            *Records(studio.logs, studio.reports).routes(),
+            *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),
@@ -88,7 +88,6 @@ class Router:
             ("GET", re.compile(r"/host"), self._host),
             ("GET", re.compile(r"/hosts"), self._hosts),
             ("GET", re.compile(r"/doctor"), self._doctor),
-            ("POST", re.compile(r"/diagnose"), self._diagnose),
             ("GET", re.compile(r"/remedies"), self._remedies),
             ("POST", re.compile(r"/remedies"), self._fix),
             ("GET", re.compile(r"/network"), self._network),
@@ -241,9 +240,6 @@ class Router:
 
     async def _change_network(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.network.change(_read(body, NetworkChange))
-
-    async def _diagnose(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.diagnoses.diagnose(_read(body, DiagnoseRequest))
 
     async def _remedies(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.remedies.offered()

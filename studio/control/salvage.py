@@ -1,14 +1,16 @@
-"""The calls that need neither a service nor a home in order: logs and reports, from what is there.
+"""The calls that need neither a service nor a home in order, from what is there.
 
-When everything is broken, these two have to work.
+Logs, reports, and what a log says of a failure: when everything is broken, these have to work.
 """
 
+from studio.app.diagnosis import Diagnoses
 from studio.app.logs import Logs
 from studio.app.report import Reports, opened
 from studio.app.settings import SettingsFile
 from studio.control.calls import answered
 from studio.control.records import Records
 from studio.host.paths import Paths
+from studio.serving import diagnose
 
 
 class Salvage:
@@ -16,7 +18,10 @@ class Salvage:
 
     def __init__(self, paths: Paths) -> None:
         logs = Logs(paths.logs, lambda: SettingsFile(paths.settings_file))
-        self._records = Records(logs, Reports(paths, opened(paths), has_service=False))
+        reports = Reports(paths, opened(paths), has_service=False)
+        catalogue = paths.catalogue / "runtimes" / "failures.toml"
+        diagnoses = Diagnoses(paths, lambda: diagnose.load(catalogue))
+        self._records = Records(logs, reports, diagnoses)
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
         """Return status and JSON body; every `StudioError` becomes an answer too."""

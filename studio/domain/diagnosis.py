@@ -28,6 +28,16 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """All of them, the best first."""
 
 
+class KnownDeath(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine that died after it had served, and where what is known of it lies."""
+
+    at: str
+    """ISO 8601 in UTC."""
+    cause: str | None
+    """In a sentence."""
+    folder: str
+
+
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """What a log was found to say; empty `matches`: nothing that is known."""
 
@@ -36,6 +46,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """The file that was read."""
     lines: int
+    death: KnownDeath | None = None
+    """The last one within a day, where the Studio's own log says nothing: it was healed since."""
 
 
 class Offered(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -101,8 +102,18 @@ class Filter:
     A line without a level belongs to the last one of its process that has one.
     """
 
-    def __init__(self, *, grep: str | None = None, level: str | None = None) -> None:
-        """Raises: BadInput (`pattern-invalid`)."""
+    def __init__(
+        self,
+        *,
+        grep: str | None = None,
+        level: str | None = None,
+        shown: Callable[[LogEntry], str] | None = None,
+    ) -> None:
+        """`shown`: an entry as the person sees it, where that is more than its text.
+
+        Raises: BadInput (`pattern-invalid`).
+        """
+        self._shown = shown
         self._grep = pattern(grep) if grep else None
         self._least = LEVELS.index(level) if level else None
         self._last_level: dict[tuple[str, str | None], str] = {}
@@ -119,6 +130,8 @@ class Filter:
     def _matches(self, entry: LogEntry) -> bool:
         search = self._grep.search if self._grep is not None else None
         if search is None or search(entry.text) is not None:
+            return True
+        if self._shown is not None and search(self._shown(entry)) is not None:
             return True
         return any(search(text) is not None for text in entry.whole)
 

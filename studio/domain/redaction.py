@@ -37,6 +37,9 @@ _NAME = (
 _NOT_SECRET = re.compile(
     r"(?:none|null|true|false|\d{1,9}(?:\.\d+)?|\*\*\*|\[\s*\]|)", re.IGNORECASE
 )
+_DEMAND = re.compile(r"\$\{\w{1,64}:\?[^}]*\}?")
+_OPENED = re.compile(r"\$\{\w*\Z")
+_LONGEST_NAME = 64
 _PARAMETER = re.compile(
     r"\b(n|max_tokens|min_tokens|temperature|top_p|top_k|min_p|seed|presence_penalty|logprobs"
     r"|frequency_penalty|repetition_penalty|prompt_logprobs|ignore_eos|stream_interval)"
@@ -48,12 +51,27 @@ _SAMPLED = re.compile(r"(?:\w+=[\w.-]+(?:, |$))+")
 
 def _named(match: "re.Match[str]") -> str:
     name, value = match[1], match[2]
+    if _is_demand(match):
+        return match[0]
     plain = value.strip("\\\"'")
     is_word = name.lower().startswith(("passw", "passphrase", "secret"))
     if _NOT_SECRET.fullmatch(plain) and not (is_word and plain.isdecimal()):
         return match[0]
     quote = next((one for one in ('\\"', '"', "'") if _is_in(value, one)), "")
     return f"{name}{quote}{MASK}{quote}"
+
+
+def _variable(match: "re.Match[str]") -> str:
+    return match[0] if _is_demand(match) else f"{match[1]}{MASK}"
+
+
+def _is_demand(match: "re.Match[str]") -> bool:
+    """Tell whether this is the shell's `${NAME:?words}`: what it says when the value is missing."""
+    if _DEMAND.fullmatch(match[2].strip("\\\"'")):
+        return True
+    before = match.string[max(0, match.start() - _LONGEST_NAME) : match.start()]
+    is_open = _OPENED.search(before) is not None
+    return is_open and match[1].endswith(":") and match[2].startswith("?")
 
 
 def _is_in(value: str, quote: str) -> bool:
@@ -113,8 +131,8 @@ _OPTION = Rule(
 )
 _VARIABLE = Rule(
     ("vllm_api_key", "hf_token"),
-    re.compile(r"((?:VLLM_API_KEY|HF_TOKEN)['\"]?[=: ]+['\"]?)[^\s'\",]+"),
-    rf"\1{MASK}",
+    re.compile(r"((?:VLLM_API_KEY|HF_TOKEN)['\"]?[=: ]+['\"]?)([^\s'\",]+)"),
+    _variable,
 )
 _NAMED = Rule((), re.compile(rf"({_NAME}\\?['\"]?\s*[:=]\s*)({_VALUE})", re.IGNORECASE), _named)
 _NAMED_TOKEN = Rule(

@@ -114,6 +114,8 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     pool_tokens: int | None = None
     max_model_len: int | None = None
     restarts: int = 0
+    died_of: str | None = None
+    """What the last death was that it was started again after, in a sentence."""
     overrides: dict[str, str] = {}
     error: ErrorInfo | None = None
     stalled_s: float | None = None

@@ -5,6 +5,8 @@ For whoever looks later, and for a report (`folders`).
 """
 
 import contextlib
+import datetime
+import os
 import secrets
 import shutil
 import time
@@ -38,10 +40,12 @@ def keep(folder: Path, death: Death, lines: Sequence[str]) -> Path | None:
     name = f"{death.at.replace(':', '').replace('-', '')}-{secrets.token_hex(2)}"
     unfinished, finished = folder / f"{_UNFINISHED}{name}", folder / name
     try:
-        unfinished.mkdir(parents=True, mode=0o700)
-        (unfinished / "engine.log").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        document = msgspec.json.format(msgspec.json.encode(death), indent=2)
-        (unfinished / "death.json").write_bytes(document)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)  # an older version left it open to everybody, and what lies in it
+        unfinished.mkdir(mode=0o700)
+        log = "".join(f"{line}\n" for line in lines)
+        _write(unfinished / "engine.log", log.encode("utf-8"))
+        _write(unfinished / "death.json", msgspec.json.format(msgspec.json.encode(death), indent=2))
         unfinished.rename(finished)
     except OSError:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -58,9 +62,26 @@ def folders(folder: Path) -> list[Path]:
     return []
 
 
+def newest(folder: Path, *, within_s: float) -> tuple[Path, Death] | None:
+    """Return the newest death, and its folder, unless it is older than that or cannot be read."""
+    for one in folders(folder)[:1]:
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            death = msgspec.json.decode((one / "death.json").read_bytes(), type=Death)
+            if time.time() - datetime.datetime.fromisoformat(death.at).timestamp() <= within_s:
+                return one, death
+    return None
+
+
 def now_text() -> str:
     """Return this moment as `Death.at` wants it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that nobody but the user ever could read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
 
 
 def _thin(folder: Path) -> None:

@@ -56,15 +56,19 @@ class Reader:
         self._source = source
         self._at = at
         self._known: dict[tuple[str, str, str], float] = {}
-        self._level = "none"
+        self.untimed = 0
+        """How many of the lines read last came before the first one with a time."""
 
     def read(self, texts: Sequence[str]) -> list[LogLine]:
         """Return the records of `texts`; `seq` counts from 1."""
         is_service = self._source == "service"
         make = self._service if is_service else self._engine
-        first = next((at for text in texts if (at := self._time(text)) is not None), None)
-        if first is not None:
-            self._at = first
+        self.untimed = len(texts)
+        for number, text in enumerate(texts):
+            first = self._time(text)
+            if first is not None:
+                self._at, self.untimed = first, number
+                break
         return [make(seq, text) for seq, text in enumerate(texts, 1)]
 
     def _engine(self, seq: int, text: str) -> LogLine:

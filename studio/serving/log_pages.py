@@ -35,6 +35,9 @@ def newest(
 ) -> LogPage:
     """Return the newest lines, or those before a place; with `since`, none that is older.
 
+    A line without a time belongs to the one before that has one; before the first of those it was
+    written by a version that knew no times, and is older than any `since`.
+
     Raises: BadInput (`log-place-invalid`).
     """
     place = _place(before) if before is not None else None
@@ -45,19 +48,31 @@ def newest(
             end = place[1]
         after = f"{files[0].name}-{files[0].size}" if files else _NOWHERE
         found: list[LogLine] = []
-        taken = 0
+        untimed = taken = 0
+        first_timed: str | None = None
         for number in range(start, len(files)):
             one = files[number]
             stop = min(end, one.size) if number == start else one.size
             texts, begin = one.backwards(stop, lines - len(found), _MOST_BYTES - taken)
             taken += stop - begin
-            found[:0] = Reader(source, one.changed_at).read(texts)
-            is_older = since is not None and bool(found) and found[0].at < since
+            reader = Reader(source, one.changed_at)
+            block = reader.read(texts)
+            if reader.untimed < len(texts):
+                found[:untimed] = [_at(line, block[-1].at) for line in found[:untimed]]
+                untimed = 0
+                skipped = one.forwards(begin, reader.untimed)[1] if reader.untimed else begin
+                first_timed = f"{one.name}-{skipped}"
+            found[:0] = block
+            untimed += reader.untimed
+            is_older = since is not None and untimed < len(found) and found[untimed].at < since
             is_full = begin > 0 or len(found) >= lines
             if is_older or is_full:
                 more = not is_older and (begin > 0 or number + 1 < len(files))
-                return _page(found, since, f"{one.name}-{begin}" if more else None, after)
-        return _page(found, since, None, after)
+                here = f"{one.name}-{begin}"
+                if since is not None and first_timed is not None:
+                    here = first_timed  # the page before has the time of what comes before it
+                return _page(found, since, here if more else None, after, untimed)
+        return _page(found, since, None, after, untimed)
 
 
 def following(folder: Path, source: str, *, lines: int, after: str) -> LogPage:
@@ -160,11 +175,18 @@ def _place(text: str) -> tuple[str, int]:
     return match[1], int(match[2])
 
 
-def _page(found: list[LogLine], since: float | None, before: str | None, after: str) -> LogPage:
+def _page(
+    found: list[LogLine], since: float | None, before: str | None, after: str, untimed: int
+) -> LogPage:
     if since is not None:
-        start = next((at for at, line in enumerate(found) if line.at >= since), len(found))
+        timed = range(untimed, len(found))
+        start = next((at for at in timed if found[at].at >= since), len(found))
         found = found[start:]
     return LogPage(lines=_numbered(found), before=before, after=after)
+
+
+def _at(line: LogLine, at: float) -> LogLine:
+    return LogLine(seq=line.seq, at=at, source=line.source, level=line.level, text=line.text)
 
 
 def _numbered(lines: Sequence[LogLine]) -> tuple[LogLine, ...]:

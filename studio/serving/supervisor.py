@@ -75,8 +75,12 @@ class Supervisor:
         watch: Callable[[Launch], Watch] | None = None,
         care: Callable[[], CareSettings] = CareSettings,
         ground: Ground | None = None,
+        before_start: Callable[[Launch], Awaitable[None]] | None = None,
     ) -> None:
-        """`care`: what follows a death and a standstill, as it holds at the moment."""
+        """`care`: what follows a death and a standstill, as it holds at the moment.
+
+        `before_start` is waited for before each start, also those that nobody asked for.
+        """
         self._home = home
         self._care = care
         self._ground = ground if ground is not None else Ground(home)
@@ -88,6 +92,7 @@ class Supervisor:
         self._drain = drain
         self._forecast_s = forecast_s
         self._watch = watch
+        self._before_start = before_start
         self._machine = machine.Machine()
         self._changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
@@ -98,6 +103,7 @@ class Supervisor:
         self._restarts = 0
         self._expected_boot_s: float | None = None
         self._error: ErrorInfo | None = None
+        self._died_of: str | None = None
         self._effects: dict[Effect, Callable[[Launch], None]] = {
             Effect.PREPARE: self._on_prepare,
             Effect.CANCEL_PREPARE: self._on_cancel,
@@ -147,6 +153,7 @@ class Supervisor:
             runtime_id=launch.runtime_id,
             expected_boot_s=self._expected_boot_s,
             restarts=self._restarts,
+            died_of=self._died_of,
             overrides=dict(launch.overrides),
             error=self._error,
         )
@@ -221,6 +228,7 @@ class Supervisor:
         state = self._machine.state
         if state in (EngineState.STOPPED, EngineState.FAILED, EngineState.BACKING_OFF):
             self._launch, self._error, self._restarts = launch, None, 0
+            self._died_of = None
             self._expected_boot_s = self._forecast_s(launch)
             self._happen(Input(kind=Kind.START))
         elif not machine.is_coming(self._machine) or not self._runs(launch):
@@ -343,6 +351,7 @@ class Supervisor:
 
     def _on_arm_retry(self, _launch: Launch) -> None:
         self._restarts += 1
+        self._died_of = (self._error or _UNEXPLAINED).message
         delay_s = machine.retry_delay_s(self._machine)
         self._begin(self._later(delay_s, Kind.RETRY, self._number), Kind.RETRY)
 
@@ -437,6 +446,8 @@ class Supervisor:
             happen(Kind.BECAME_READY)
             self._begin(self._learn_regions(life))
 
+        if self._before_start is not None:
+            await self._before_start(life.launch)
         await life.run(
             on_start=on_start,
             on_ready=on_ready,

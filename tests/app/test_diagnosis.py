@@ -3,23 +3,27 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from studio.app.diagnosis import Diagnoses
-from studio.domain.diagnosis import DiagnoseRequest
-from studio.domain.errors import BadInput, NotFound
+from studio.domain.diagnosis import DiagnoseRequest, KnownDeath
+from studio.domain.errors import BadInput, ErrorInfo, NotFound
 from studio.domain.remedies import RemedyKind
+from studio.domain.server import EngineSnapshot
 from studio.host.paths import Paths
-from studio.serving import diagnose
+from studio.serving import diagnose, evidence
+from studio.serving.evidence import Death
 from tests.fakes import recordings
 
 SIGNATURES = diagnose.load(Path(__file__).resolve().parents[2] / "runtimes" / "failures.toml")
+BOOT = recordings.ENGINE / "boot" / "smollm2-f32-eager.log"
 REFUSAL = recordings.ENGINE / "failures" / "maxlen-too-large-kv.log"
 
 
 def diagnoses(home: Path) -> Diagnoses:
     """Return the diagnoses of a home."""
-    return Diagnoses(Paths(home=home, catalogue=home), SIGNATURES)
+    return Diagnoses(Paths(home=home, catalogue=home), lambda: SIGNATURES)
 
 
 async def test_a_file_is_diagnosed(tmp_path: Path) -> None:
@@ -59,13 +63,40 @@ async def test_without_a_file_the_studios_own_log_is_read(tmp_path: Path) -> Non
     assert found.matches[0].code == "kv-cache-too-small"
 
 
+async def test_a_death_that_was_healed_is_pointed_to_where_the_log_says_nothing(
+    tmp_path: Path,
+) -> None:
+    """The log's last boot is the one that serves; what died before it lies elsewhere."""
+    (tmp_path / "logs").mkdir()
+    shutil.copy(BOOT, tmp_path / "logs" / "engine.log")
+    own = diagnoses(tmp_path)
+    assert (await own.diagnose(DiagnoseRequest())).death is None
+    died = Death(
+        at="2020-01-01T00:00:00Z",
+        deaths=1,
+        error=ErrorInfo(code="engine-died", message="It was killed."),
+        engine=EngineSnapshot(),
+    )
+    evidence.keep(tmp_path / "logs" / "crashes", died, ())
+    assert (await own.diagnose(DiagnoseRequest())).death is None
+
+    lately = msgspec.structs.replace(died, at=evidence.now_text())
+    kept = evidence.keep(tmp_path / "logs" / "crashes", lately, ())
+    found = await own.diagnose(DiagnoseRequest())
+
+    assert found.death == KnownDeath(at=lately.at, cause="It was killed.", folder=str(kept))
+    assert (await own.diagnose(DiagnoseRequest(path=str(BOOT)))).death is None
+    assert kept is not None
+    (kept / "death.json").write_text("{ broken")
+    assert (await own.diagnose(DiagnoseRequest())).death is None
+
+
 async def test_the_exit_status_says_what_the_log_does_not(tmp_path: Path) -> None:
     """A killed engine leaves no word."""
-    path = recordings.ENGINE / "boot" / "smollm2-f32-eager.log"
     own = diagnoses(tmp_path)
 
-    assert (await own.diagnose(DiagnoseRequest(path=str(path)))).matches == ()
-    found = await own.diagnose(DiagnoseRequest(path=str(path), exit_code=137))
+    assert (await own.diagnose(DiagnoseRequest(path=str(BOOT)))).matches == ()
+    found = await own.diagnose(DiagnoseRequest(path=str(BOOT), exit_code=137))
     assert [one.code for one in found.matches] == ["engine-killed"]
 
 

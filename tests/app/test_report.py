@@ -181,7 +181,10 @@ async def test_nothing_private_is_in_a_report_of_what_runs(home: Home, made: Run
     assert "Its log says that it served." in summary
     assert "23,296" in _text(preview, "boot/forecast-and-printed.txt")
     assert "first-token" in _text(preview, "boot/timeline.txt")
-    assert json.loads(_text(preview, "boot/launch.json"))["preset"] == "fake-demo"
+    launch = json.loads(_text(preview, "boot/launch.json"))
+    assert launch["preset"] == "fake-demo"
+    assert "/engine.py" not in _text(preview, "boot/launch.json")
+    assert "studio info: Starting fake-demo on fake-vllm" in _text(preview, "logs/engine.log")
     assert json.loads(_text(preview, "runtime.json"))["info"]["name"] == "fake-vllm-0.32.0"
     assert json.loads(_text(preview, "versions.json"))["weir-studio"]
 
@@ -198,6 +201,9 @@ async def test_the_zip_holds_what_the_preview_showed(home: Home, tmp_path: Path)
         assert archive.testzip() is None
         assert archive.namelist() == [one.name for one in written.entries]
         assert archive.read("summary.txt").decode() == written.summary
+        listed = written.summary.partition("\nFiles\n")[2].partition("\n\n")[0].splitlines()
+        assert all(": " in line for line in listed)
+        assert [line.partition(":")[0].strip() for line in listed] == archive.namelist()[1:]
 
 
 async def test_a_folder_gets_a_name_made_of_the_time(home: Home, tmp_path: Path) -> None:

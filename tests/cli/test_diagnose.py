@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from studio.domain.diagnosis import DiagnoseRequest, Diagnosis
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath
 from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.remedy_samples import DIAGNOSIS
@@ -28,7 +28,7 @@ def test_a_file_is_diagnosed_where_it_was_typed(
     assert ran.status == 0
     assert "needs 0.12 GiB of KV cache" in ran.out
     assert service.diagnosed == [DiagnoseRequest(path=str(log), exit_code=-9)]
-    assert connector.offline_used == 1
+    assert connector.diagnosed_in_files == 1
     assert connector.started == []
 
 
@@ -88,6 +88,18 @@ def test_nothing_recognised_is_status_1_and_says_what_helps(
     assert "Nothing in /srv/x.log (7 lines)" in ran.out
     assert "--exit-code" in ran.err
     assert as_document.document()["matches"] == []
+
+
+def test_a_death_that_was_healed_is_named(weir: Weir, service: FakeService) -> None:
+    """With the folder that holds its last lines."""
+    death = KnownDeath(at="2026-11-29T12:00:00Z", cause="It was killed.", folder="/srv/crashes/x")
+    service.diagnosis = Diagnosis(matches=(), source="/srv/x.log", lines=7, death=death)
+
+    ran = weir("diagnose")
+
+    assert ran.status == 1
+    assert "died at 2026-11-29T12:00:00Z: It was killed." in ran.out
+    assert "/srv/crashes/x" in ran.out
 
 
 @pytest.mark.parametrize(

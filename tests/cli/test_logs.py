@@ -143,6 +143,17 @@ def test_a_search_inside_a_traceback_finds_it(weir: Weir, log: Log) -> None:
     assert weir("logs", "--grep", r"/srv/b\.py").out.startswith("(Worker_TP1 pid=8)")
 
 
+def test_a_search_finds_what_is_shown(weir: Weir, log: Log) -> None:
+    """`studio:` stands before our own lines on the screen, and is typed after `--grep`."""
+    log.say("INFO:     of the studio: no\n")
+    log.keeper.note("Removed 2 regions.")
+
+    shown = "studio: Removed 2 regions.\n"
+    assert weir("logs", "--grep", "^studio").out == shown
+    assert weir("logs", "--grep", "studio: rem").out == shown
+    assert weir("logs", "--grep", "^removed").out == shown
+
+
 def test_a_traceback_across_pages_is_one(weir: Weir, log: Log) -> None:
     """Logs are read in pieces; what is shown must not show where they were cut."""
     log.say("INFO:     begin\n" + TRACEBACK.splitlines(keepends=True)[0])

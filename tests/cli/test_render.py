@@ -172,6 +172,19 @@ def test_a_ready_engine_says_whether_its_boot_was_cold() -> None:
     assert "booted in 50.2 s" in render.state_text(ready())
 
 
+def test_status_says_what_the_last_death_was() -> None:
+    """`restarted once` alone leaves the question open; while it is down the error says it."""
+    healed = msgspec.structs.replace(ready(), restarts=1, died_of="It was killed.")
+    down = msgspec.structs.replace(healed, error=ErrorInfo(code="x", message="It was killed."))
+
+    texts = [
+        render.status_text(FakeService(engine=engine).status(), STARTED_AT)
+        for engine in (healed, down)
+    ]
+
+    assert ["Last death  It was killed." in text for text in texts] == [True, False]
+
+
 def test_summary_says_what_was_changed_and_what_is_offered() -> None:
     """Above the snippets: below them nobody reads on."""
     offer = Remedy(kind=RemedyKind.COMMAND, text="Pin it. " * 20, command="weir presets pin x")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from studio.control.launcher import in_process
 from studio.control.salvage import Salvage
+from studio.domain.diagnosis import DiagnoseRequest
 from studio.domain.errors import StudioError
 from studio.domain.report import ReportRequest
 from studio.host.paths import Paths, bundled_root
@@ -15,8 +16,8 @@ async def _nothing() -> None:
     return
 
 
-async def test_logs_and_reports_come_out_of_a_broken_home(tmp_path: Path) -> None:
-    """When everything is broken, these two have to work."""
+async def test_logs_diagnoses_and_reports_come_out_of_a_broken_home(tmp_path: Path) -> None:
+    """When everything is broken, these have to work."""
     paths = Paths(home=tmp_path / "wéir home", catalogue=bundled_root())
     paths.logs.mkdir(parents=True)
     file_of(paths.logs, "engine").write_text(f"{stamp(1e9)}last words\n")
@@ -29,6 +30,9 @@ async def test_logs_and_reports_come_out_of_a_broken_home(tmp_path: Path) -> Non
     assert [line.text for line in page.lines] == ["last words"]
     assert zipfile.is_zipfile(written.path)
     assert "cannot be opened" in written.summary
+    (tmp_path / "vllm.log").write_text("torch.OutOfMemoryError: CUDA out of memory.\n")
+    said = await client.diagnose(DiagnoseRequest(path=str(tmp_path / "vllm.log")))
+    assert said.matches
     await client.close()
 
 

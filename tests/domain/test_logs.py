@@ -102,6 +102,13 @@ def test_a_search_minds_no_case_and_looks_into_tracebacks() -> None:
     assert not Filter(grep="x").is_open
 
 
+def test_a_search_sees_what_is_shown() -> None:
+    """The mark before a line of ours stands on the screen, not in the text."""
+    shown = Filter(grep="^studio: r", shown=lambda entry: f"studio: {entry.text}")
+
+    assert _passing(shown, [_entry("Ready"), _entry("Not ready")]) == [True, False]
+
+
 @pytest.mark.parametrize("limits", [LogLimits(file_mib=0), LogLimits(files=101)])
 def test_limits_have_limits(limits: LogLimits) -> None:
     """0 files would keep nothing, and a million would fill any disk."""

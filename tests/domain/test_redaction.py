@@ -96,6 +96,25 @@ def test_what_people_write_is_taken_out(line: str, said: str) -> None:
     assert masked.startswith(head)
 
 
+def test_what_a_script_says_when_the_key_is_missing_stays() -> None:
+    """`weir argv` prints it; a script with half of it does not run."""
+    for text in (
+        ': "${VLLM_API_KEY:?set it to the key that clients send}"',
+        'VLLM_API_KEY: "${VLLM_API_KEY:?set it to the key that clients send}"',
+        '{"text": ": \\"${VLLM_API_KEY:?set it to the key}\\"\\nexec"}',
+        '"VLLM_API_KEY=${VLLM_API_KEY:?set it}"',
+    ):
+        assert redact(text) == text
+
+    for text in (
+        f"${{VLLM_API_KEY:-{SECRET}}}",
+        f"VLLM_API_KEY=${{VLLM_API_KEY:?set}}{SECRET}",
+        f"VLLM_API_KEY: ?{SECRET}",
+        f"${{A}} api_key:?{SECRET}",
+    ):
+        assert SECRET not in redact(text)
+
+
 def test_a_prompt_that_looks_like_the_rest_of_the_line_is_no_way_out() -> None:
     """Who writes the prompt may write what stands behind prompts, too."""
     said = f"x', params: SamplingParams(n=1, stop=['{WORDS}']), lora_request: {WORDS}"

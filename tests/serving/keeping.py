@@ -159,6 +159,7 @@ async def keeping(
     *,
     drain: Callable[[float], Awaitable[None]] = no_drain,
     care: Callable[[], CareSettings] = CareSettings,
+    before_start: Callable[[Launch], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Keeping]:
     """Yield a running supervisor; on the way out it is cancelled, which ends its engine."""
     home = Path(tempfile.mkdtemp(prefix="wéir "))  # short enough for a socket
@@ -181,6 +182,7 @@ async def keeping(
         drain=drain,
         forecast_s=lambda _launch: 12.5,
         care=care,
+        before_start=before_start,
     )
     made = Keeping(
         home=home, model=model, supervisor=supervisor, log=log, seen=seen, changed=changed

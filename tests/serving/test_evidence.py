@@ -30,6 +30,22 @@ def test_a_death_is_kept_with_its_last_lines(tmp_path: Path) -> None:
     assert kept.stat().st_mode & 0o077 == 0
 
 
+def test_nobody_else_reads_what_is_kept(tmp_path: Path) -> None:
+    """The last lines may hold what people asked; an older version left the folder open."""
+    (tmp_path / "crashes").mkdir(mode=0o755)
+
+    kept = evidence.keep(tmp_path / "crashes", DEATH, ("a line",))
+
+    assert kept is not None
+    modes = {one.name: one.stat().st_mode & 0o777 for one in (kept.parent, kept, *kept.iterdir())}
+    assert modes == {
+        "crashes": 0o700,
+        kept.name: 0o700,
+        "engine.log": 0o600,
+        "death.json": 0o600,
+    }
+
+
 def test_the_newest_ten_stay(tmp_path: Path) -> None:
     """An engine that dies every night would fill the disk in a year."""
     for number in range(13):

@@ -73,6 +73,43 @@ def test_going_back_ends_at_the_time_asked_for(log: Log) -> None:
     assert _back(log, 20_000, since=9999.0) == []
 
 
+def test_what_has_no_time_is_older_than_any_time_asked_for(tmp_path: Path) -> None:
+    """A version that wrote no times left hours of it; the next line with one is of now."""
+    old = "".join(f"line {number}\n" for number in range(100))
+    (tmp_path / "engine.log.1").write_text(old)
+    (tmp_path / "engine.log").write_text("line 100\nline 101\n")
+    log = Log(tmp_path)
+    log.count = 102
+    log.write(3)
+
+    for lines in (1, 2, 4, 50, 20_000):
+        assert _texts(tmp_path, "engine", lines, since=990.0) == ["102", "103", "104"]
+    assert _back(log, 20_000) == list(range(105))
+
+
+def test_what_follows_a_line_with_a_time_is_of_that_time(tmp_path: Path) -> None:
+    """A traceback in the service's log; also where a page, or a file, begins in its middle."""
+    (tmp_path / "service.log.1").write_text("1970-01-01T00:16:40.000Z ERROR x: a\n b\n c\n")
+    (tmp_path / "service.log").write_text(
+        " d\n1970-01-01T00:16:50.000Z ERROR x: e\n f\n g\n1970-01-01T00:16:51.000Z ERROR x: h\n"
+    )
+
+    for lines in (4, 5, 7, 20_000):
+        assert _texts(tmp_path, "service", lines, since=999.0) == list("abcdefgh")
+        assert _texts(tmp_path, "service", lines, since=1005.0) == list("efgh")
+
+
+def _texts(folder: Path, source: str, lines: int, since: float) -> list[str]:
+    found: list[str] = []
+    before: str | None = None
+    while True:
+        page = log_pages.newest(folder, source, lines=lines, before=before, since=since)
+        found = [line.text.rstrip("x").split()[-1] for line in page.lines] + found
+        before = page.before
+        if before is None:
+            return found
+
+
 def test_following_finds_every_line_once_while_files_are_rotated() -> None:
     """Writer and reader take turns at random."""
     for seed in range(5):

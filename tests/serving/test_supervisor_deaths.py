@@ -117,6 +117,22 @@ async def test_what_died_is_named_where_the_log_does_not_say(tmp_path: Path) -> 
         assert f"EngineCore (process {core})" in down.error.message
 
 
+async def test_what_the_last_death_was_is_known_until_somebody_starts_it(tmp_path: Path) -> None:
+    """Healed in the night, asked about in the morning."""
+    async with keeping(tmp_path) as kept:
+        await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
+        core = pid_of(kept, "engine-core")
+
+        os.kill(core, signal.SIGKILL)
+        back = await kept.until(lambda now: now.state is READY and now.restarts == 1)
+
+        assert back.error is None
+        assert back.died_of is not None
+        assert "a process of the engine, ended while serving" in back.died_of
+        await kept.supervisor.stop()
+        assert (await kept.supervisor.ensure_ready(kept.launch())).died_of is None
+
+
 async def test_a_boot_that_lost_a_process_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
