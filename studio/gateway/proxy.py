@@ -229,10 +229,14 @@ class Relay:
     def leave(self) -> None:
         """Keep what is known of an answer that the client did not wait for.
 
-        Every event but the first holds a token at least: a guess, and marked as one.
+        Every event but the first holds a token at least: a guess, and marked as one. Many clients
+        leave as soon as the last event came, a moment before the engine ends; that is no cut.
         """
-        self.is_cut = True
         known = self._tap.tokens
+        if self._tap.is_whole and not self._tap.has_error:
+            self.tokens = known
+            return
+        self.is_cut = True
         generated = max(known.generated or 0, self._tap.events - 1)
         self.tokens = dataclasses.replace(known, generated=max(0, generated))
 

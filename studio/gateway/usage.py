@@ -16,6 +16,13 @@ _ERROR = b'"error"'
 _DEAD = b"EngineCore encountered an issue"
 """How vLLM's server says that its engine is dead. Source: vLLM 0.32, v1/engine/exceptions.py."""
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
+_LAST_EVENTS = (
+    b"data: [DONE]",
+    b"event: message_stop",
+    b"event: response.completed",
+    b"event: response.incomplete",
+    b"event: response.failed",
+)
 _HOLD_LIMIT_BYTES = 8 << 20
 """An event longer than this is passed on unread: memory before figures."""
 
@@ -109,6 +116,8 @@ class StreamTap:
         """Whether that event says that the engine died."""
         self.events = 0
         """Whole events that went by before any error, about one for each step of the engine."""
+        self.is_whole = False
+        """Whether the event that ends a stream went by: what is known of its tokens is exact."""
         self._hides_usage = hides_usage
         self._rest = b""
 
@@ -125,6 +134,7 @@ class StreamTap:
         """
         if not self._rest and data.endswith(b"\n\n"):
             self._count(data.count(b"\n\n"))
+            self.is_whole = self.is_whole or _ends(data)
             if _USAGE not in data and _ERROR not in data:
                 return data
             return self._inspect(data)
@@ -136,6 +146,7 @@ class StreamTap:
             self._rest = b""
             return passed
         self._rest = joined[end:]
+        self.is_whole = self.is_whole or _ends(joined[:end])
         seen = self._inspect(joined[:end]) if end else b""
         return seen if self._hides_usage else data
 
@@ -174,6 +185,14 @@ class StreamTap:
             self.has_error = True
             self.is_of_dead_engine = self.is_of_dead_engine or says_dead(bytes(answer.error))
         return self._hides_usage and tokens is not None and bytes(answer.choices) == b"[]"
+
+
+def _ends(events: bytes) -> bool:
+    """Tell whether a stream's last event is among whole events; text cannot pass for one.
+
+    (A line of an event never begins inside a JSON string, where line ends are escaped.)
+    """
+    return any(events.startswith(last) or b"\n" + last in events for last in _LAST_EVENTS)
 
 
 def says_dead(error: bytes) -> bool:

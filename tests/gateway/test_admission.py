@@ -6,6 +6,7 @@ import time
 import pytest
 
 from studio.domain.keys import KeyLimits, UsageBy
+from studio.gateway.usage import StreamTap
 from studio.host.http_server import Exchange
 from tests.gateway.recordings import recorded
 
@@ -166,3 +167,46 @@ async def test_an_answer_that_nobody_waited_for_is_counted_as_an_estimate(setup)
     assert cut.tokens.generated == 0
     (row,) = await setup.keys.used(key_id=None, since_s=0, until_s=2e9, by=UsageBy.KEY)
     assert (row.requests, row.estimated) == (2, 1)
+
+
+async def test_a_client_that_leaves_after_the_last_event_is_counted_to_the_token(setup):
+    """The official clients close at `[DONE]`, before the engine has ended its side."""
+    left = asyncio.Event()
+
+    async def lingering(exchange: Exchange) -> None:
+        answer = recorded("chat-stream")
+        exchange.on_gone(left.set)
+        exchange.start(200, answer.headers)
+        for event in answer.events:
+            exchange.write(event)
+        await left.wait()
+
+    setup.engine.act = lingering
+    body = {**ASKED, "stream": True, "stream_options": {"include_usage": True}}
+    async with setup.client() as client, client.stream("POST", CHAT, json=body) as answer:
+        async for line in answer.aiter_lines():
+            if line == "data: [DONE]":
+                break
+    async with asyncio.timeout(10):
+        await left.wait()
+        while not setup.records:
+            await asyncio.sleep(0)
+
+    (record,) = setup.records
+    assert (record.is_estimated, record.code) == (False, None)
+    whole = (await setup.keys.used(key_id=None, since_s=0, until_s=2e9, by=UsageBy.KEY))[0]
+    assert whole.estimated == 0
+    assert record.tokens.generated is not None
+
+
+def test_text_cannot_pass_for_the_end_of_a_stream():
+    """A model that writes about streams must not end one."""
+    tap = StreamTap(hides_usage=False)
+    tap.feed(
+        b'data: {"choices":[{"delta":{"content":"data: [DONE]\\n\\nevent: message_stop"}}]}\n\n'
+    )
+    assert not tap.is_whole
+    tap.feed(b"event: message_st")
+    assert not tap.is_whole
+    tap.feed(b"op\ndata: {}\n\n")
+    assert tap.is_whole
