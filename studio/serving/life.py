@@ -294,6 +294,7 @@ class Life:
             async with asyncio.timeout(self.launch.stall_s):
                 await self._generate(2 * self.launch.stall_s)  # it is we who give up
         except TimeoutError:
+            self.liveness.gave_up()
             return False
         self.liveness.moved()
         return True

@@ -356,6 +356,7 @@ class Supervisor:
             if self._error is not None and self._error.code == deaths.STALLED:
                 self._error = None
             self._log.note("The engine moves again.")
+            self._publish()
 
         def on_dead(problem: ErrorInfo) -> None:
             life.problem = problem

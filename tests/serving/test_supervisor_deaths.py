@@ -199,6 +199,27 @@ async def test_a_standstill_may_be_left_alone(tmp_path: Path, action: OnStall) -
         assert code == ("engine-stalled" if action is OnStall.TELL else None)
 
 
+async def test_a_standstill_that_was_told_of_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever saw the error sees its end too, and `weir fix` offers nothing any more."""
+    monkeypatch.setattr(liveness, "SHOWN_AFTER_S", 60.0)
+    care = CareSettings(on_stall=OnStall.TELL, stall_s=0.3)
+    async with asyncio.timeout(LIMIT_S), keeping(tmp_path, care=lambda: care) as kept:
+        async with asyncio.TaskGroup() as tasks:
+            first = await kept.supervisor.ensure_ready(kept.launch())
+            assert first.pid is not None
+            watching = tasks.create_task(watch(kept, in_flight=0))
+            os.kill(first.pid, signal.SIGSTOP)
+            await kept.until(lambda now: now.error is not None)
+
+            os.kill(first.pid, signal.SIGCONT)
+            back = await kept.until(lambda now: now.error is None)
+            watching.cancel()
+
+        assert (back.state, back.pid) == (READY, first.pid)
+
+
 async def test_an_engine_that_hangs_unseen_is_asked_for_a_token(tmp_path: Path) -> None:
     """Its figures say that it has nothing to do; a request that does not come back says otherwise.
 
