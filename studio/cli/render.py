@@ -290,6 +290,8 @@ def status_text(status: Status, now: float) -> str:
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
+        if engine.state is EngineState.FAILED:
+            pairs.append(("", words.SEE_FIX))
     pairs += _boot_pairs(engine)
     if engine.note is not None and engine.state is not EngineState.STARTING:
         pairs.append((words.LABEL_NOTE, engine.note))
