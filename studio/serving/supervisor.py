@@ -327,7 +327,8 @@ class Supervisor:
         if life is None:
             return
         code = None if life.was_ended else life.exit_code  # by us: then it says nothing
-        self._error = self._diagnose(life.lines, code) or life.last_words()
+        found = deaths.with_part(self._diagnose(life.lines, code), life.lost_part)
+        self._error = found or life.last_words()
         if life.boot_s is not None:
             self._begin(self._keep_evidence(life, self._number))
 

@@ -12,13 +12,13 @@ import msgspec
 import psutil
 import pytest
 
-from studio.domain.errors import StudioError
+from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.metrics import EngineSample
 from studio.domain.server import EngineState
 from studio.domain.settings import CareSettings, OnDeath, OnStall
 from studio.host import orphans, processes
 from studio.monitor import prometheus
-from studio.serving import evidence, life, liveness, machine
+from studio.serving import diagnose, evidence, life, liveness, machine
 from studio.serving.supervisor import Target
 from tests.fakes.waiting import gone, until_async
 from tests.serving.keeping import LIMIT_S, Keeping, keeping, refused
@@ -115,6 +115,24 @@ async def test_what_died_is_named_where_the_log_does_not_say(tmp_path: Path) -> 
 
         assert down.error is not None
         assert f"EngineCore (process {core})" in down.error.message
+
+
+async def test_what_died_is_named_where_the_log_names_an_echo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`A process died` is all that the processes left know of one that was killed."""
+    echo = ErrorInfo(code="worker-crashed", message="A process of the engine died.")
+    monkeypatch.setattr(diagnose, "diagnose", lambda *_: echo)
+    async with keeping(tmp_path) as kept:
+        await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
+        worker = pid_of(kept, "worker")
+
+        os.kill(worker, signal.SIGKILL)
+        down = await kept.until_state(BACKING_OFF)
+
+        assert down.error is not None
+        assert down.error.code == "worker-crashed"
+        assert f"(process {worker}) end first" in down.error.message
 
 
 async def test_a_boot_that_lost_a_process_ends(
