@@ -6,8 +6,8 @@ run over the old door end.
 
 import asyncio
 import ipaddress
+import re
 import ssl
-import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +25,9 @@ from studio.host.paths import Paths
 _LOOPBACK_NAMES = ("127.0.0.1", "::1", "localhost")
 _NAME_LENGTH = 256
 _MOST = 100
+_LAST_PORT = 65_535
+_PLACE = re.compile(r"(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
+"""Host and port of a web page."""
 
 
 class Door:
@@ -110,11 +113,12 @@ class Door:
         if not addresses.is_everywhere(after.address):
             where = f"the network of {after.address}"
         plain = "" if after.tls else " Keys and prompts travel unencrypted; `--tls` changes that."
+        port = self._gateway.info().port or self._settings.now.port
         raise NeedsConsent(
             "gateway-exposed",
-            f"Everybody in {where} could reach port {self._settings.now.port} and try keys.{plain}",
+            f"Everybody in {where} could reach port {port} and try keys.{plain}",
             hint="Say yes with `--expose`. A tunnel needs none of this:"
-            " `ssh -L 18020:127.0.0.1:18020 HOST`.",
+            f" `ssh -L {port}:127.0.0.1:{port} HOST`.",
             data={"what": after.address},
         )
 
@@ -242,16 +246,17 @@ def _host(text: str) -> str:
 
 
 def _origin(text: str) -> str:
-    found = urllib.parse.urlsplit(text.strip().rstrip("/"))
-    is_plain = found.scheme in ("http", "https") and found.hostname and text.isascii()
-    extra = found.path or found.query or found.fragment or found.username
-    if not is_plain or extra or "*" in text:
+    scheme, _, place = text.strip().rstrip("/").lower().partition("://")
+    found = _PLACE.fullmatch(place)
+    port = found["port"] if found is not None else None
+    is_port = port is None or 1 <= int(port) <= _LAST_PORT
+    if scheme not in ("http", "https") or found is None or not is_port:
         raise BadInput(
             "origin-invalid",
             f"{text!r} is no origin of web pages.",
             hint="Write scheme, host and port alone: `http://localhost:3000`. `*` is not taken.",
         )
-    return f"{found.scheme}://{found.netloc.lower()}"
+    return f"{scheme}://{place}"
 
 
 def _address(text: str) -> str:

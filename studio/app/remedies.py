@@ -1,8 +1,9 @@
 """`weir fix`: what can be done about what failed last, and doing it."""
 
 import asyncio
+import itertools
 import shlex
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Protocol
 
 from studio.app.diagnosis import match_of
@@ -18,7 +19,10 @@ from studio.models import library
 from studio.presets import choose
 from studio.presets.store import PresetStore
 
-_NOTHING_FAILED = frozenset({EngineState.READY, EngineState.DRAINING})
+_NOTHING_FAILED = frozenset({EngineState.READY, EngineState.DRAINING, EngineState.ADOPTED})
+_RETURNING = frozenset({EngineState.BACKING_OFF, EngineState.PREPARING, EngineState.STARTING})
+"""With an error, in these: the Studio starts what died again by itself."""
+_BY_ITSELF = Remedy(kind=RemedyKind.ADVICE, text="Wait: the Studio is starting it again by itself.")
 
 
 class Serving(Protocol):
@@ -68,20 +72,16 @@ class Remedies:
                 preset, overrides, error = kept.preset, kept.overrides, kept.error
         found: list[tuple[str, Remedy]] = []
         if error is not None:
-            found += [(error.code, one) for one in error.remedies]
+            remedies = error.remedies
+            if engine.error is not None and engine.state in _RETURNING:
+                others = [one for one in remedies if one.kind is not RemedyKind.RESTART]
+                remedies = (_BY_ITSELF, *others)
+            found += [(error.code, one) for one in remedies]
         found += [(badge.code, one) for badge in engine.badges for one in badge.remedies]
         return RemedyList(
             preset=preset,
             failure=match_of(error) if error is not None else None,
-            offered=tuple(
-                Offered(
-                    number=number,
-                    about=about,
-                    remedy=remedy,
-                    command=_command(remedy, preset, overrides),
-                )
-                for number, (about, remedy) in enumerate(found, 1)
-            ),
+            offered=tuple(_numbered(found, preset, overrides)),
         )
 
     async def fix(self, request: FixRequest) -> Fixed:
@@ -157,6 +157,21 @@ class Remedies:
         return mended
 
 
+def _numbered(
+    found: Sequence[tuple[str, Remedy]], preset: str | None, overrides: dict[str, str]
+) -> Iterator[Offered]:
+    """Yield what is offered; a number is a promise, so mere advice has none."""
+    numbers = itertools.count(1)
+    for about, remedy in found:
+        is_advice = remedy.kind is RemedyKind.ADVICE
+        yield Offered(
+            number=None if is_advice else next(numbers),
+            about=about,
+            remedy=remedy,
+            command=_command(remedy, preset, overrides),
+        )
+
+
 def _chosen(now: RemedyList, request: FixRequest) -> Offered:
     if not now.offered:
         raise NotFound(
@@ -171,9 +186,11 @@ def _chosen(now: RemedyList, request: FixRequest) -> Offered:
                     hint="Look at the list again: `weir fix`.",
                 )
             return one
+    last = max((one.number or 0 for one in now.offered), default=0)
+    there_is = f"the last one is {last}" if last else "what is known is advice"
     raise NotFound(
         "remedy-unknown",
-        f"There is no remedy {request.number}; the last one is {len(now.offered)}.",
+        f"There is no remedy {request.number}; {there_is}.",
         hint="`weir fix` lists them.",
     )
 

@@ -90,7 +90,9 @@ def _engine(found: Collected) -> list[str]:
 
 def _state(engine: EngineSnapshot) -> list[str]:
     what = f" {engine.preset}" if engine.preset is not None else ""
-    lines = [f"  The engine is {engine.state.value}.{what and f' Preset:{what}.'}"]
+    is_failed = engine.state is EngineState.FAILED
+    stands = "has failed" if is_failed else f"is {engine.state.value}"
+    lines = [f"  The engine {stands}.{what and f' Preset:{what}.'}"]
     if engine.state is EngineState.READY:
         lines.append(
             f"  Pool {tokens_text(engine.pool_tokens)}, boot {duration_text(engine.boot_s)},"

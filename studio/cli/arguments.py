@@ -16,6 +16,7 @@ from studio.cli import (
     service_words,
     words,
 )
+from studio.cli.key_arguments import LIMIT_NAMES
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import REPLAYABLE
 
@@ -114,6 +115,12 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["hashes"] = dict(given.get("hashes") or ())
     for name in ("confirm", "with_steps", "without_steps", "dropped", "assigned"):
         given[name] = tuple(given.get(name) or ())
+    both = _set_and_taken_away(
+        {*(given.get("limits") or ()), *(name for name, _value in given["assigned"])},
+        given["dropped"],
+    )
+    if both is not None:
+        raise UsageError(words.set_and_taken_away(both), words.see_help(_command_of(argv)))
     given["detach"] = bool(given.get("detach") or (found.command == "up" and given.get("json")))
     if found.command == "ui":
         given["window_arguments"] = tuple(argv[1:])
@@ -146,6 +153,14 @@ _BARE = ("gateway", "presets")
 
 
 # Mistakes
+
+
+def _set_and_taken_away(chosen: set[str], dropped: Iterable[str]) -> str | None:
+    """Return what one line wants to set and to take away, if anything."""
+    for name in dropped:
+        if LIMIT_NAMES.get(name, name.replace("-", "_")) in chosen:
+            return name
+    return None
 
 
 def _check_text(argv: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from studio.cli import remedy_words as words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
 from studio.cli.reach import Command
-from studio.domain.diagnosis import DiagnoseRequest
+from studio.domain.diagnosis import DiagnoseRequest, Diagnosis
 from studio.domain.errors import HostLacks
 
 if TYPE_CHECKING:
@@ -43,12 +43,20 @@ async def diagnose(call: Invocation, connector: "Connector", console: Console) -
     elif found.matches:
         console.say(diagnose_text.diagnosis_text(found, min(console.width, 100)))
     else:
-        console.say(words.NOTHING_KNOWN.format(source=found.source, lines=found.lines))
+        console.say(_nothing_known(found))
         if found.death is not None:
             died, cause = found.death, found.death.cause or words.NO_CAUSE
             console.say(words.DIED.format(at=died.at, cause=cause, folder=died.folder))
         console.note(words.HINT_NOTHING_KNOWN)
     return _OK if found.matches else _NOTHING_KNOWN
+
+
+def _nothing_known(found: Diagnosis) -> str:
+    source = words.STANDARD_INPUT if found.source == _STANDARD_INPUT else found.source
+    if found.lines == 0:
+        return words.EMPTY.format(source=source)
+    lines = words.ONE_LINE if found.lines == 1 else words.LINES.format(count=found.lines)
+    return words.NOTHING_KNOWN.format(source=source, lines=lines)
 
 
 @contextlib.contextmanager

@@ -39,13 +39,16 @@ def remedies_text(found: RemedyList, width: int) -> str:
         if one.about != about:
             about = one.about
             lines += ["", f"{words.ABOUT_SLOW.format(code=about)}:"]
-        elif one.number == 1:
+        elif one is found.offered[0]:
             lines += ["", f"{words.DO}:"]
         lines += _offered(one, width)
     return "\n".join(lines)
 
 
 def _offered(one: Offered, width: int) -> Iterator[str]:
+    if one.number is None:
+        yield from _wrapped(one.remedy.text, width, "  - ")
+        return
     yield from _wrapped(one.remedy.text, width, f"  {one.number}. ")
     how = words.BY_THE_STUDIO.format(number=one.number) if one.remedy.can_apply else words.BY_HAND
     yield f"     {how}{f': {plain(one.command)}' if one.command else ''}"

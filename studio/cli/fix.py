@@ -29,7 +29,7 @@ async def fix(call: Invocation, connector: "Connector", console: Console) -> int
     try:
         offered = await client.remedies()
         chosen = _chosen(offered, call.number)
-        if chosen is not None:
+        if chosen is not None and chosen.remedy.can_apply:
             console.note(words.TAKES.format(text=chosen.remedy.text))
             if chosen.command is not None:
                 console.note(words.AS_COMMAND.format(command=chosen.command))

@@ -19,7 +19,8 @@ def add_gateway(made: Mapping[str, Groups]) -> None:
     arguments, options = made["listen"]
     arguments.add_argument("reference", metavar="ADDRESS", nargs="?", help=words.HELP_ADDRESS)
     options.add_argument("--expose", action="store_true", help=words.HELP_EXPOSE)
-    options.add_argument("--tls", action="store_true", default=None, help=words.HELP_TLS)
-    options.add_argument("--no-tls", dest="tls", action="store_false", help=words.HELP_NO_TLS)
+    either = options.add_mutually_exclusive_group()
+    either.add_argument("--tls", action="store_true", default=None, help=words.HELP_TLS)
+    either.add_argument("--no-tls", dest="tls", action="store_false", help=words.HELP_NO_TLS)
     options.add_argument("--certificate", metavar="FILE", help=words.HELP_CERTIFICATE)
     options.add_argument("--key", metavar="FILE", help=words.HELP_KEY)

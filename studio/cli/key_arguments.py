@@ -76,7 +76,10 @@ def add_keys(made: Mapping[str, Groups]) -> None:
         help=words.HELP_SINCE,
     )  # fmt: skip
     options.add_argument(
-        "--by", choices=tuple(UsageBy), default=UsageBy.KEY.value, help=words.HELP_BY
+        "--by",
+        choices=tuple(one.value for one in UsageBy),
+        default=UsageBy.KEY.value,
+        help=words.HELP_BY,
     )
     options.add_argument("--csv", action="store_true", help=words.HELP_CSV)
 

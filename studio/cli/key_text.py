@@ -107,10 +107,10 @@ def usage_text(rows: Sequence[UsageRow]) -> str:
     return f"{text}\n{words.ESTIMATED.format(count=count_text(estimated))}"
 
 
-def requests_text(entries: Sequence[RequestEntry]) -> str:
-    """Return requests, oldest first."""
+def requests_text(entries: Sequence[RequestEntry], *, is_narrowed: bool = False) -> str:
+    """Return requests, oldest first; `is_narrowed`: only some of them were asked for."""
     if not entries:
-        return words.NO_REQUESTS
+        return words.NO_REQUESTS if is_narrowed else words.NO_REQUESTS_YET
     lines = [words.REQUEST_HEADINGS]
     for one in entries:
         notes = [one.code or ""]

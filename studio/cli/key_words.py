@@ -25,10 +25,13 @@ HELP_FROM = (
 )
 HELP_PER_MINUTE = "How many requests it may make in any 60 seconds."
 HELP_MAX_CONCURRENT = "How many requests it may have at a time. Left out: any number."
-HELP_TOKENS_PER_DAY = "How many tokens (prompt and answer) it may use a day; refused beyond."
+HELP_TOKENS_PER_DAY = (
+    "How many tokens (prompt and answer) it may use a day; refused beyond. 2m is 2,000,000, "
+    "2M is 2,097,152."
+)
 HELP_WARN_TOKENS = "From how many tokens a day answers carry the header x-weir-warning."
 HELP_MAX_CONTEXT = "How many tokens prompt and answer may have together."
-HELP_EXPIRES = "When it ends: 12h, 30d, or a day such as 2027-01-31."
+HELP_EXPIRES = "When it ends: 12h, 30d, or a day such as 2027-01-31, at 00:00 of which it ends."
 HELP_NO = "Take this limit away: {names}; may be given again."
 HELP_NOW = "End its running requests too."
 HELP_SINCE = "How far back: 24h, 7d, 8w. Left out: 30d."
@@ -82,12 +85,14 @@ ESTIMATED = "{count} answers were cut off; their tokens are estimated."
 REQUEST_HEADINGS = (
     "AT", "KEY", "ROUTE", "STATUS", "PROMPT", "GENERATED", "TTFT", "TOOK", "NOTE",
 )  # fmt: skip
-NO_REQUESTS = "There is no such request."
+NO_REQUESTS = "No request of that kind is on record."
+NO_REQUESTS_YET = "There has been no request yet."
 NO_KEY = "(none)"
 NOTE_LEFT = "client left"
 NOTE_ESTIMATED = "estimated"
 
 LIMITS_CHANGED = "Key `{name}` has other limits now: `weir keys show {name}`."
+LIMITS_SAME = "Key `{name}` has these limits already: `weir keys show {name}`."
 RENAMED = "Key `{old}` is called `{new}` now."
 ROTATED = "Key `{name}` has a new secret; the old one no longer works. It is shown this once only:"
 NOTHING_TO_CHANGE = "No limit was named."

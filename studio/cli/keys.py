@@ -75,7 +75,9 @@ async def limit(call: Invocation, connector: "Connector", console: Console) -> i
     if call.json:
         console.document(changed)
     else:
-        console.say(key_words.LIMITS_CHANGED.format(name=changed.name))
+        is_same = changed.limits == key.limits
+        said = key_words.LIMITS_SAME if is_same else key_words.LIMITS_CHANGED
+        console.say(said.format(name=changed.name))
     return _OK
 
 
@@ -156,7 +158,8 @@ async def requests(call: Invocation, connector: "Connector", console: Console) -
     elif call.csv:
         console.say(key_text.csv_text(found, RequestEntry))
     else:
-        console.say(key_text.requests_text(found))
+        is_narrowed = call.errors or call.reference is not None
+        console.say(key_text.requests_text(found, is_narrowed=is_narrowed))
     return _OK
 
 

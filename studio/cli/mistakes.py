@@ -37,6 +37,7 @@ def near(found: str, known: Iterable[str]) -> str | None:
 
 _ARGUMENT = re.compile(r"argument (?P<name>[^:]+): (?P<reason>.*)", re.DOTALL)
 _REQUIRED = re.compile(r"the following arguments are required: (?P<names>.*)", re.DOTALL)
+_CLASH = re.compile(r"not allowed with argument (?P<other>.*)", re.DOTALL)
 _CHOICE = re.compile(r"invalid choice: (?P<found>.*) \(choose from (?P<choices>.*)\)", re.DOTALL)
 
 
@@ -54,6 +55,9 @@ def sentence(message: str) -> str:
         return words.option_needs_value(option)
     if reason.startswith("ignored explicit argument"):
         return words.option_takes_no_value(option)
+    clash = _CLASH.fullmatch(reason)
+    if clash:
+        return words.not_together(option, clash["other"].split("/")[-1])
     choice = _CHOICE.fullmatch(reason)
     if choice:
         wanted = choice["choices"].replace("'", "")

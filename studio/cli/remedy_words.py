@@ -10,7 +10,9 @@ HELP_YES = "Agree to large downloads, and to the next free port when the port is
 
 NOT_A_CODE = "an exit status is a whole number, found `{text}`"
 
-NOTHING_KNOWN = "Nothing in {source} ({lines:,} lines) is known to mean a failure."
+NOTHING_KNOWN = "Nothing in {source} ({lines}) is known to mean a failure."
+EMPTY = "There is nothing to look at: {source} is empty."
+STANDARD_INPUT = "standard input"
 HINT_NOTHING_KNOWN = (
     "Say how the process ended with `--exit-code N`, or paste more of the log: what an engine dies "
     "of stands above its last traceback."
@@ -20,6 +22,8 @@ NO_CAUSE = "It left no word."
 THEN = "What follows from it, or was met besides"
 DO = "What to do"
 CODE = "code: {code}"
+ONE_LINE = "1 line"
+LINES = "{count:,} lines"
 AS_COMMAND = "by hand: {command}"
 STDIN_UNREADABLE = "Standard input cannot be read: {why}."
 

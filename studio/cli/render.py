@@ -290,6 +290,8 @@ def status_text(status: Status, now: float) -> str:
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
     if engine.error is not None:
         pairs.append((words.LABEL_ERROR, f"{engine.error.message} ({engine.error.code})"))
+        if engine.state is EngineState.FAILED:
+            pairs.append(("", words.SEE_FIX))
     elif engine.died_of is not None:
         pairs.append((words.LABEL_DEATH, engine.died_of))
     pairs += _boot_pairs(engine)

@@ -150,6 +150,16 @@ def option_takes_no_value(option: str) -> str:
     return f"`{option}` takes no value."
 
 
+def set_and_taken_away(name: str) -> str:
+    """Say that one line wants both."""
+    return f"`{name}` cannot be set and taken away at once."
+
+
+def not_together(option: str, other: str) -> str:
+    """Say that two options contradict each other."""
+    return f"`{option}` and `{other}` cannot be given together."
+
+
 def bad_value(option: str, reason: str) -> str:
     """Say what is wrong with an option's value."""
     return f"{option}: {reason}"
@@ -365,6 +375,7 @@ LABEL_SERVICE = "Service"
 LABEL_HOME = "Folder"
 LABEL_CARDS = "Cards"
 LABEL_ERROR = "Error"
+SEE_FIX = "What can be done about it: `weir fix`."
 LABEL_NOTE = "Note"
 LABEL_DEATH = "Last death"
 LABEL_STAGE = "Stage"

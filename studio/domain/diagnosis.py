@@ -53,8 +53,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 class Offered(msgspec.Struct, frozen=True, kw_only=True):
     """One remedy of what went wrong, to be taken by its number."""
 
-    number: int
-    """From 1 on."""
+    number: int | None
+    """From 1 on; None: only words, nothing that can be taken."""
     about: str
     """The code of the failure or of the slow path."""
     remedy: Remedy

@@ -41,7 +41,9 @@ def admit(key: Key, request: Request, book: UsageBook) -> None:
     """
     limits = key.limits
     if limits.max_concurrent is not None and key.in_flight >= limits.max_concurrent:
-        text = f"The key {key.name!r} may have {limits.max_concurrent} requests at a time."
+        most = limits.max_concurrent
+        many = "1 request" if most == 1 else f"{most} requests"
+        text = f"The key {key.name!r} may have {many} at a time."
         raise _later("key-busy", text, 1.0)
     if limits.tokens_per_day is not None or limits.warn_tokens_per_day is not None:
         _check_day(key, request, book)

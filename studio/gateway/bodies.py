@@ -44,6 +44,7 @@ def prepare(
 ) -> Prepared:
     """Name the model where the body names none or an alias, and ask for the usage of a stream.
 
+    No alias hides the name that is served.
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
     try:
@@ -54,7 +55,7 @@ def prepare(
     model = _name(asked.model)
     if model is None and bytes(asked.model) in {b"", b"null"}:
         fields["model"] = served_name
-    elif model is not None and model in aliases:
+    elif model is not None and model != served_name and model in aliases:
         fields["model"] = aliases[model] or served_name
     is_stream = bytes(asked.stream) in _TRUE
     hides_usage = False

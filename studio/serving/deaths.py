@@ -13,6 +13,9 @@ from studio.serving.machine import CRASH_LIMIT, CRASH_WINDOW_S
 STALLED = "engine-stalled"
 CRASH_LOOP = "engine-crash-loop"
 
+_WITHOUT_NAME = frozenset({"worker-crashed", "engine-core-died", "engine-dead"})
+"""What a log says when a process ended without a word: the echo, and not who it was."""
+
 _RESTART = Remedy(kind=RemedyKind.RESTART, text="Start it again as it was.")
 
 
@@ -35,6 +38,14 @@ def standstill(preset: str, liveness: Liveness) -> ErrorInfo:
         data={"stalled_s": round(liveness.pulse.still_s, 1), "requests": liveness.requests},
         remedies=(_RESTART,),
     )
+
+
+def with_part(error: ErrorInfo | None, part: str | None) -> ErrorInfo | None:
+    """Return `error` with the process that ended first, where the log did not see it end."""
+    if error is None or part is None or error.code not in _WITHOUT_NAME:
+        return error
+    message = f"{error.message} The Studio saw {part} end first."
+    return msgspec.structs.replace(error, message=message)
 
 
 def brake(error: ErrorInfo) -> ErrorInfo:

@@ -40,7 +40,8 @@ _EXCEPTION = re.compile(
 _WRAPPER = re.compile(
     r"\s*(?:[A-Za-z_]\w*\.)*(?:"
     r"EngineDeadError\b|CalledProcessError\b|CancelledError\b"
-    r"|RuntimeError: (?:Engine core initialization failed|Worker failed with error"
+    r"|RuntimeError: (?:Engine core initialization failed|Executor failed\.?\s*$"
+    r"|Worker failed with error"
     r"|Error raised in subprocess|cancelled\s*$)"
     r"|Exception: WorkerProc initialization failed"
     r"|ValidationError: \d+ validation error)"

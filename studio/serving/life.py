@@ -195,6 +195,11 @@ class Life:
             await asyncio.to_thread(Path(self.launch.socket).unlink, missing_ok=True)
             self._log.finish()
 
+    @property
+    def lost_part(self) -> str | None:
+        """Name the process that ended first and unasked; None: none is known."""
+        return self._lost_part
+
     def last_words(self) -> ErrorInfo:
         """Return what can be said of its end when no known failure was recognised."""
         if self.problem is not None:
@@ -294,6 +299,7 @@ class Life:
             async with asyncio.timeout(self.launch.stall_s):
                 await self._generate(2 * self.launch.stall_s)  # it is we who give up
         except TimeoutError:
+            self.liveness.gave_up()
             return False
         self.liveness.moved()
         return True

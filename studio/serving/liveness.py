@@ -51,6 +51,7 @@ class Liveness:
         self._doubt_s = 0.0
         self._doubt_limit_s = SUSPICIOUS_S
         self._is_probing = False
+        self._is_given_up = False
 
     def read(self, at_s: float, sample: EngineSample | None, in_flight: int) -> Pulse:
         """Take one reading: `sample` None means no answer; `in_flight` is the gateway's count."""
@@ -59,6 +60,8 @@ class Liveness:
         figures = msgspec.structs.astuple(sample) if sample is not None else self._figures
         if figures != self._figures:
             self._figures = figures
+            if self._is_given_up:
+                self._is_probing = self._is_given_up = False
             self._rest()
             return self._told(is_busy=False)
         self.requests = _requests(sample)
@@ -75,13 +78,17 @@ class Liveness:
 
     def probing(self) -> None:
         """Take notice that a token was asked for."""
-        self._is_probing = True
+        self._is_probing, self._is_given_up = True, False
         self._still_s = self._idle_s = self._doubt_s = 0.0
         self._told(is_busy=True)
 
+    def gave_up(self) -> None:
+        """Take notice that nobody waits for that token any more: the next step ends the doubt."""
+        self._is_given_up = self._is_probing
+
     def moved(self) -> None:
         """Take notice that a token came."""
-        self._is_probing = False
+        self._is_probing = self._is_given_up = False
         self._doubt_limit_s = TRUSTED_S
         self._rest()
         self._told(is_busy=False)

@@ -335,7 +335,8 @@ class Supervisor:
         if life is None:
             return
         code = None if life.was_ended else life.exit_code  # by us: then it says nothing
-        self._error = self._diagnose(life.lines, code) or life.last_words()
+        found = deaths.with_part(self._diagnose(life.lines, code), life.lost_part)
+        self._error = found or life.last_words()
         if life.boot_s is not None:
             self._begin(self._keep_evidence(life, self._number))
 
@@ -365,6 +366,7 @@ class Supervisor:
             if self._error is not None and self._error.code == deaths.STALLED:
                 self._error = None
             self._log.note("The engine moves again.")
+            self._publish()
 
         def on_dead(problem: ErrorInfo) -> None:
             life.problem = problem

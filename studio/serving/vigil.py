@@ -39,6 +39,7 @@ class Vigil:
         self._on_moving = on_moving
         self._on_dead = on_dead
         self._on_news = on_news
+        self._is_told = False
 
     def see(self, sample: EngineSample | None, in_flight: int, stall_s: float) -> None:
         """Take one reading; `stall_s` is what counts as a standstill at the moment."""
@@ -48,7 +49,8 @@ class Vigil:
         pulse = liveness.read(time.monotonic(), sample, in_flight)
         if pulse.is_stalled and not before.is_stalled:
             self._begin(self._suspect())
-        elif before.is_stalled and not pulse.is_stalled:
+        if self._is_told and not pulse.is_stalled:  # a probe's token ends it between two readings
+            self._is_told = False
             self._on_moving()
         if pulse.wants_probe:
             liveness.probing()  # here, so that the next reading asks for no second one
@@ -62,7 +64,9 @@ class Vigil:
         while life.pid is not None and liveness.pulse.is_stalled:
             is_long = liveness.pulse.still_s > COMPILE_SHARE * liveness.stall_s
             if is_long or not await asyncio.to_thread(processes.is_compiling, life.pid):
-                self._on_stalled()
+                if liveness.pulse.is_stalled:  # the look took a while
+                    self._is_told = True
+                    self._on_stalled()
                 return
             await asyncio.sleep(COMPILE_LOOK_S)
 

@@ -157,6 +157,14 @@ def test_what_is_forgotten_is_gone_and_the_rest_stays() -> None:
         (GatewayChange(origins=("https://*.example",)), "origin-invalid"),
         (GatewayChange(origins=("http://x/y",)), "origin-invalid"),
         (GatewayChange(origins=("file:///x",)), "origin-invalid"),
+        (GatewayChange(origins=("http://x y",)), "origin-invalid"),
+        (GatewayChange(origins=("http://a@b",)), "origin-invalid"),
+        (GatewayChange(origins=("http://",)), "origin-invalid"),
+        (GatewayChange(origins=("http://x:",)), "origin-invalid"),
+        (GatewayChange(origins=("http://x:0",)), "origin-invalid"),
+        (GatewayChange(origins=("http://x:65536",)), "origin-invalid"),
+        (GatewayChange(origins=("http://x:y",)), "origin-invalid"),
+        (GatewayChange(origins=("http://[::1",)), "origin-invalid"),
         (GatewayChange(address="everywhere"), "address-invalid"),
         (GatewayChange(address="224.0.0.1"), "address-invalid"),
         (GatewayChange(certificate="/x"), "certificate-pair"),
@@ -168,6 +176,30 @@ def test_what_would_open_too_much_or_nothing_is_refused(change: GatewayChange, c
         changed(GatewaySettings(), change)
 
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("HTTPS://Studio.Example/", "https://studio.example"),
+        ("http://[::1]:65535", "http://[::1]:65535"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+    ],
+)
+def test_a_page_is_kept_in_the_spelling_that_browsers_send(text: str, kept: str) -> None:
+    """In small letters, without a slash at its end."""
+    assert changed(GatewaySettings(), GatewayChange(origins=(text,))).origins == (kept,)
+
+
+async def test_the_tunnel_that_is_offered_leads_to_the_port_in_use(made: Made) -> None:
+    """Whoever copies it gets through."""
+    port = await free_port()
+    await made.door.open(port, False)
+
+    with pytest.raises(NeedsConsent) as asked:
+        await made.door.change(GatewayChange(address="0.0.0.0"))
+
+    assert f"ssh -L {port}:127.0.0.1:{port} HOST" in (asked.value.hint or "")
 
 
 def test_loopback_by_name_is_loopback() -> None:

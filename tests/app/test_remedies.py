@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from studio.app.last_failure import Failure
+from studio.app.last_failure import Failure, LastFailure
+from studio.app.remedies import Remedies
 from studio.domain.control import UpRequest
 from studio.domain.diagnosis import FixRequest
 from studio.domain.errors import ErrorInfo, StudioError
-from studio.domain.remedies import Remedy, RemedyKind
-from studio.domain.server import EngineState
+from studio.domain.remedies import Badge, Remedy, RemedyKind
+from studio.domain.server import EngineSnapshot, EngineState
 from studio.host.documents import write_json
 from tests.app.running import Running, fake_paths, running
 from tests.fakes.catalogue import MODEL, PRESET
@@ -37,6 +38,18 @@ async def made(tmp_path: Path) -> AsyncIterator[Running]:
         write_json(paths.last_failure, failure)
         async with running(paths) as one:
             yield one
+
+
+def _remedies(made: Running, engine: EngineSnapshot) -> Remedies:
+    """Return the remedies of a service whose engine stands like this."""
+    return Remedies(
+        paths=made.paths,
+        presets=made.parts.presets,
+        failed=LastFailure(made.paths.last_failure),
+        engine=lambda: engine,
+        runtimes=made.studio.runtimes,
+        serving=made.studio,
+    )
 
 
 async def refused(call: Awaitable[object]) -> StudioError:
@@ -90,6 +103,48 @@ async def test_what_only_a_person_can_do_is_not_taken(made: Running) -> None:
     assert error.code == "remedy-by-hand"
     assert error.hint == "Run `sudo apt install gcc`."
     assert made.studio.engine().state is EngineState.STOPPED
+
+
+async def test_an_adopted_engine_that_serves_is_no_failure(made: Running) -> None:
+    """Whatever failed before: nothing has to be mended."""
+    offered = await _remedies(made, EngineSnapshot(state=EngineState.ADOPTED)).offered()
+
+    assert offered.failure is None
+    assert offered.offered == ()
+
+
+@pytest.mark.parametrize("state", [EngineState.BACKING_OFF, EngineState.STARTING])
+async def test_no_restart_is_offered_while_the_studio_restarts(
+    made: Running, state: EngineState
+) -> None:
+    """It would end the start that is under way."""
+    error = ErrorInfo(code="died", message="It died.", exit_status=5, remedies=REMEDIES)
+
+    offered = await _remedies(
+        made, EngineSnapshot(state=state, preset=PRESET, error=error)
+    ).offered()
+
+    assert RemedyKind.RESTART not in {one.remedy.kind for one in offered.offered}
+    first = offered.offered[0]
+    assert (first.number, first.remedy.kind) == (None, RemedyKind.ADVICE)
+    assert "by itself" in first.remedy.text
+    assert [one.number for one in offered.offered[1:]] == [1, 2, 3, 4]
+
+
+async def test_mere_advice_has_no_number(made: Running) -> None:
+    """What has a number can be taken, or at least typed."""
+    advice = Remedy(kind=RemedyKind.ADVICE, text="Nothing to take.")
+    badge = Badge(code="slow", title="Slow", cost="some", evidence="x", remedies=(advice,))
+    remedies = _remedies(
+        made, EngineSnapshot(state=EngineState.READY, preset=PRESET, badges=(badge,))
+    )
+
+    offered = await remedies.offered()
+    error = await refused(remedies.fix(FixRequest(number=1)))
+
+    assert [one.number for one in offered.offered] == [None]
+    assert error.code == "remedy-unknown"
+    assert "advice" in error.message
 
 
 async def test_a_model_that_cannot_be_fetched_is_named(made: Running) -> None:

@@ -25,7 +25,7 @@ def test_a_failed_engine_comes_with_its_reason() -> None:
     text = summary(Collected(has_service=True, status=_status(engine)), 0.0)
 
     assert text.startswith("Weir Studio report\nMade 1970-01-01 00:00:00 UTC.\n")
-    assert "  The engine is failed. Preset: x.\n  gpu-memory-taken: No room.\n" in text
+    assert "  The engine has failed. Preset: x.\n  gpu-memory-taken: No room.\n" in text
     assert "    What to do: End it.\n    | line\n" in text
 
 

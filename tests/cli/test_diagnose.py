@@ -103,6 +103,23 @@ def test_a_death_that_was_healed_is_named(weir: Weir, service: FakeService) -> N
 
 
 @pytest.mark.parametrize(
+    ("source", "lines", "said"),
+    [
+        ("-", 0, "There is nothing to look at: standard input is empty."),
+        ("-", 1, "Nothing in standard input (1 line) is known"),
+        ("/srv/x.log", 0, "/srv/x.log is empty."),
+    ],
+)
+def test_an_empty_log_is_called_empty(
+    weir: Weir, service: FakeService, source: str, lines: int, said: str
+) -> None:
+    """`Nothing in - (0 lines)` would make people look for what they did wrong."""
+    service.diagnosis = Diagnosis(matches=(), source=source, lines=lines)
+
+    assert said in weir("diagnose").out
+
+
+@pytest.mark.parametrize(
     "words", [["a", "b"], ["--exit-code"], ["--exit-code", "nine"], ["--exit-code", "1.5"]]
 )
 def test_a_line_that_cannot_be_meant_is_a_usage_error(weir: Weir, words: list[str]) -> None:

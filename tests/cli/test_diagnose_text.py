@@ -3,6 +3,8 @@
 import msgspec
 
 from studio.cli.diagnose_text import diagnosis_text, remedies_text
+from studio.domain.diagnosis import Offered
+from studio.domain.remedies import Remedy, RemedyKind
 from tests.cli.remedy_samples import DIAGNOSIS, OFFERED
 
 
@@ -27,6 +29,20 @@ def test_remedies_say_who_can_do_them() -> None:
     assert "     by hand: sudo apt install build-essential" in text
     assert "About a slow path (eager-mode):" in text
     assert "`weir fix 3` does it" in text
+
+
+def test_advice_is_no_numbered_remedy() -> None:
+    """It cannot be taken."""
+    advice = Offered(
+        number=None,
+        about="kv-cache-too-small",
+        remedy=Remedy(kind=RemedyKind.ADVICE, text="Wait a while."),
+    )
+
+    text = remedies_text(msgspec.structs.replace(OFFERED, offered=(advice,)), 100)
+
+    assert "What to do:\n  - Wait a while." in text
+    assert "by hand" not in text
 
 
 def test_a_failure_without_a_remedy_is_not_left_alone() -> None:

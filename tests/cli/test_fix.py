@@ -49,6 +49,11 @@ def test_a_remedy_is_told_before_it_is_taken(weir: Weir, service: FakeService) -
     assert "http://127.0.0.1:18020/v1" in ran.out
 
 
+def test_what_only_a_person_can_do_is_not_said_twice(weir: Weir) -> None:
+    """The service refuses it with the same words; `Does:` would be a lie."""
+    assert "Does:" not in weir("fix", "2").err
+
+
 def test_taking_one_starts_a_service_that_stays(weir: Weir, connector: FakeConnector) -> None:
     """What was mended is to serve."""
     connector.is_running = False

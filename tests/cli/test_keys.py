@@ -41,6 +41,8 @@ def test_a_key_from_its_making_to_its_end(typed: Typed) -> None:
     assert len(made.stdout.split()) == 1
 
     typed("keys", "limit", "laptop", "--no", "route", "--max-context", "32k")
+    again = typed("keys", "limit", "laptop", "--no", "route", "--max-context", "32k").stdout
+    assert "these limits already" in again
     shown = json.loads(typed("keys", "show", "laptop", "--json").stdout)
     assert shown["limits"]["routes"] is None
     assert shown["limits"]["requests_per_minute"] == 30
@@ -62,4 +64,5 @@ def test_mistakes_say_what_to_do(typed: Typed) -> None:
     assert "No limit was named" in typed("keys", "limit", "x", status=3).stderr
     assert json.loads(typed("keys", "list", "--json").stdout) == []
     assert typed("keys", "usage", "--csv").stdout.startswith("key_id,key,")
-    assert typed("requests").stdout == "There is no such request.\n"
+    assert typed("requests").stdout == "There has been no request yet.\n"
+    assert typed("requests", "--errors").stdout == "No request of that kind is on record.\n"

@@ -282,6 +282,7 @@ def test_status_of_a_failed_engine_names_the_error() -> None:
     text = render.status_text(status, STARTED_AT)
 
     assert "  Error       The KV cache does not fit. (kv-refused)" in text
+    assert "What can be done about it: `weir fix`." in text
     assert "  Address     closed" in text
 
 

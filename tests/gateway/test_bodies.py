@@ -122,6 +122,18 @@ def test_every_other_field_means_the_same_afterwards(document):
         assert changed["model"] == "smollm2"
 
 
+def test_no_alias_hides_the_name_that_is_served():
+    """An alias from before a switch would send every request into a 404."""
+    body = b'{"model":"smollm2"}'
+
+    found = prepare(
+        body, served_name="smollm2", takes_stream_options=True, aliases={"smollm2": "nobody"}
+    )
+
+    assert found.body == body
+    assert found.meant == "smollm2"
+
+
 def test_an_alias_is_sent_as_the_model_that_is_meant():
     """Clients that insist on a name of their own."""
     aliases = {"gpt-4o": "", "mini": "other"}

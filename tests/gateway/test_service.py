@@ -251,6 +251,7 @@ async def test_a_key_over_its_limit_gets_429_while_others_go_on(setup):
 
         second = await client.post(CHAT, json={})
         assert (second.status_code, code_of(second)) == (429, "key-busy")
+        assert "may have 1 request at a time" in second.text
         assert second.headers["retry-after"] == "1"
 
         assert not idle.done()

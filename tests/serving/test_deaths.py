@@ -51,6 +51,21 @@ def test_the_error_says_who_waits_and_how_long(running: float, words: str) -> No
     assert error.data["stalled_s"] == 45.0
 
 
+def test_who_ended_first_is_said_where_the_log_names_an_echo() -> None:
+    """The Studio watches every process of the engine; a log does not see who was killed."""
+    part = "EngineCore (process 12)"
+    echo = ErrorInfo(code="worker-crashed", message="A process of the engine died.")
+    cause = ErrorInfo(code="kv-too-small", message="The pool is too small.")
+
+    told = deaths.with_part(echo, part)
+
+    assert told is not None
+    assert told.message == f"A process of the engine died. The Studio saw {part} end first."
+    assert deaths.with_part(echo, None) == echo
+    assert deaths.with_part(cause, part) == cause
+    assert deaths.with_part(None, part) is None
+
+
 def test_the_brake_keeps_the_cause() -> None:
     """`died three times` alone helps nobody."""
     cause = ErrorInfo(

@@ -291,6 +291,36 @@ def test_a_container_that_starts_again_and_again_is_diagnosed_by_its_last_whole_
     assert error.code == "kv-cache-too-small"
 
 
+def test_an_echo_is_no_cause() -> None:
+    """The core says that its executor failed because a worker was killed; that names nobody."""
+    echo = "RuntimeError: Executor failed."
+    unnamed = ["WorkerProc hit an exception.", echo]
+    named = ["Worker proc VllmWorker-1 died unexpectedly, shutting down executor.", echo]
+
+    found = [diagnose.diagnose(lines, None, SIGNATURES) for lines in (unnamed, named)]
+
+    assert [one.message for one in found if one is not None] == [
+        "A process of the engine died.",
+        "The engine's process VllmWorker-1 died.",
+    ]
+    assert all("`weir report`" in one.remedies[1].text for one in found if one is not None)
+
+
+@pytest.mark.parametrize("code", ["engine-core-died", "worker-crashed", "engine-killed"])
+def test_a_restart_is_called_one(code: str) -> None:
+    """`weir fix 1` does what it says and nothing else; what a person can do stands apart."""
+    signature = next(one for one in SIGNATURES if one.id == code)
+
+    taken = [one for one in signature.remedies if one.kind is RemedyKind.RESTART]
+
+    assert [one.text.split(",")[0].rstrip(".") for one in taken] == ["Start it again as it was"]
+    assert not [
+        one
+        for one in signature.remedies
+        if one.kind is RemedyKind.RESTART_WITH and "Look for" in one.text
+    ]
+
+
 def test_a_full_card_is_told_by_when_it_was_full() -> None:
     """What a boot needs and what a long prompt needs are mended in different ways."""
     line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 58.00 MiB."

@@ -98,6 +98,20 @@ def test_an_engine_that_hangs_in_its_first_step_is_found_out() -> None:
     assert made.pulse.is_stalled
 
 
+def test_a_probe_that_was_given_up_is_no_reason_for_ever() -> None:
+    """The engine stood still for longer than the probe waited, then it went on."""
+    made = after(5, IDLE)
+    made.probing()
+    made.read(70.0, IDLE, 0)
+
+    made.gave_up()
+    made.read(71.0, msgspec.structs.replace(IDLE, generation_tokens_total=9.0), 0)
+    for second in range(72, 200):
+        made.read(float(second), msgspec.structs.replace(IDLE, generation_tokens_total=9.0), 0)
+
+    assert made.pulse == Pulse()
+
+
 def test_a_client_that_reads_slowly_is_not_the_engine_s_fault() -> None:
     """The request is long done in the engine; asking again every few seconds would be noise."""
     made = after(5, IDLE)

@@ -12,13 +12,13 @@ import msgspec
 import psutil
 import pytest
 
-from studio.domain.errors import StudioError
+from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.metrics import EngineSample
 from studio.domain.server import EngineState
 from studio.domain.settings import CareSettings, OnDeath, OnStall
 from studio.host import orphans, processes
 from studio.monitor import prometheus
-from studio.serving import evidence, life, liveness, machine
+from studio.serving import diagnose, evidence, life, liveness, machine
 from studio.serving.supervisor import Target
 from tests.fakes.waiting import gone, until_async
 from tests.serving.keeping import LIMIT_S, Keeping, keeping, refused
@@ -117,20 +117,22 @@ async def test_what_died_is_named_where_the_log_does_not_say(tmp_path: Path) -> 
         assert f"EngineCore (process {core})" in down.error.message
 
 
-async def test_what_the_last_death_was_is_known_until_somebody_starts_it(tmp_path: Path) -> None:
-    """Healed in the night, asked about in the morning."""
+async def test_what_died_is_named_where_the_log_names_an_echo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`A process died` is all that the processes left know of one that was killed."""
+    echo = ErrorInfo(code="worker-crashed", message="A process of the engine died.")
+    monkeypatch.setattr(diagnose, "diagnose", lambda *_: echo)
     async with keeping(tmp_path) as kept:
         await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
-        core = pid_of(kept, "engine-core")
+        worker = pid_of(kept, "worker")
 
-        os.kill(core, signal.SIGKILL)
-        back = await kept.until(lambda now: now.state is READY and now.restarts == 1)
+        os.kill(worker, signal.SIGKILL)
+        down = await kept.until_state(BACKING_OFF)
 
-        assert back.error is None
-        assert back.died_of is not None
-        assert "a process of the engine, ended while serving" in back.died_of
-        await kept.supervisor.stop()
-        assert (await kept.supervisor.ensure_ready(kept.launch())).died_of is None
+        assert down.error is not None
+        assert down.error.code == "worker-crashed"
+        assert f"(process {worker}) end first" in down.error.message
 
 
 async def test_a_boot_that_lost_a_process_ends(
@@ -213,6 +215,27 @@ async def test_a_standstill_may_be_left_alone(tmp_path: Path, action: OnStall) -
         assert (still.state, still.pid) == (READY, first.pid)
         code = still.error.code if still.error is not None else None
         assert code == ("engine-stalled" if action is OnStall.TELL else None)
+
+
+async def test_a_standstill_that_was_told_of_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever saw the error sees its end too, and `weir fix` offers nothing any more."""
+    monkeypatch.setattr(liveness, "SHOWN_AFTER_S", 60.0)
+    care = CareSettings(on_stall=OnStall.TELL, stall_s=0.3)
+    async with asyncio.timeout(LIMIT_S), keeping(tmp_path, care=lambda: care) as kept:
+        async with asyncio.TaskGroup() as tasks:
+            first = await kept.supervisor.ensure_ready(kept.launch())
+            assert first.pid is not None
+            watching = tasks.create_task(watch(kept, in_flight=0))
+            os.kill(first.pid, signal.SIGSTOP)
+            await kept.until(lambda now: now.error is not None)
+
+            os.kill(first.pid, signal.SIGCONT)
+            back = await kept.until(lambda now: now.error is None)
+            watching.cancel()
+
+        assert (back.state, back.pid) == (READY, first.pid)
 
 
 async def test_an_engine_that_hangs_unseen_is_asked_for_a_token(tmp_path: Path) -> None:
@@ -364,3 +387,19 @@ async def test_tensor_parallel_workers_are_each_missed(tmp_path: Path) -> None:
 
         assert back.error is None
         await gone(workers)
+
+
+async def test_what_the_last_death_was_is_known_until_somebody_starts_it(tmp_path: Path) -> None:
+    """Healed in the night, asked about in the morning."""
+    async with keeping(tmp_path) as kept:
+        await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
+        core = pid_of(kept, "engine-core")
+
+        os.kill(core, signal.SIGKILL)
+        back = await kept.until(lambda now: now.state is READY and now.restarts == 1)
+
+        assert back.error is None
+        assert back.died_of is not None
+        assert "a process of the engine, ended while serving" in back.died_of
+        await kept.supervisor.stop()
+        assert (await kept.supervisor.ensure_ready(kept.launch())).died_of is None

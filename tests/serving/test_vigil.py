@@ -113,6 +113,42 @@ async def test_a_standstill_is_told_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert seen.news > 20
 
 
+async def test_a_standstill_that_a_probe_found_ends_with_the_token() -> None:
+    """The token comes between two readings; an error that stays for ever would be wrong."""
+    async with watched() as seen:
+        seen.vigil.see(IDLE, 0, 60.0)
+        seen.life.liveness.probing()
+        await seen.read_until(IDLE, lambda: seen.stalled > 0)
+
+        seen.life.liveness.moved()
+        seen.vigil.see(IDLE, 0, 60.0)
+
+    assert (seen.stalled, seen.moving) == (1, 1)
+
+
+async def test_an_engine_that_moved_during_the_look_is_not_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Looking for compilers takes a while."""
+    loop = asyncio.get_running_loop()
+    async with watched() as seen:
+        looked = asyncio.Event()
+
+        def is_compiling(_root: int) -> bool:
+            asyncio.run_coroutine_threadsafe(moved(), loop).result(10)
+            return False
+
+        async def moved() -> None:
+            seen.life.liveness.moved()
+            looked.set()
+
+        monkeypatch.setattr(processes, "is_compiling", is_compiling)
+        await seen.read_until(BUSY, lambda: seen.life.liveness.pulse.is_stalled)
+        await looked.wait()
+
+    assert seen.stalled == 0
+
+
 async def test_a_kernel_that_is_being_made_is_no_standstill(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
