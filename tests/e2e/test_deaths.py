@@ -165,7 +165,7 @@ def check_census(before: Census, after: Census) -> None:
     assert after.rss_bytes - before.rss_bytes < MOST_GROWTH_BYTES, (str(before), str(after))
 
 
-async def test_25_starts_and_stops_leak_nothing(made: Running) -> None:
+async def test_10_starts_and_stops_leak_nothing(made: Running) -> None:
     """The sample that every run takes."""
     check_census(*await cycle(made, CYCLES))
 
