@@ -23,7 +23,7 @@ SEED = 20261129
 FEW, MANY, REAL = 3, 100, 3
 SHOWN_S = 2.0
 OVER_BOOT_S = 1.0
-CYCLES, MANY_CYCLES = 25, 1000
+CYCLES, MANY_CYCLES = 10, 1000
 WARM = 5
 """Cycles until pools of threads and caches are as large as they get."""
 MOST_GROWTH_BYTES = 24 << 20
