@@ -106,6 +106,13 @@ class Store:
         """Tell whether there is a list for a package; its blobs are looked at when it is used."""
         return (self.packages / key).is_file()
 
+    def held(self) -> frozenset[str]:
+        """Return the store's names of every package that there is a list for, in one look."""
+        try:
+            return frozenset(path.name for path in self.packages.iterdir())
+        except OSError:
+            return frozenset()
+
     def bytes_of(self, keys: Iterable[str]) -> int:
         """Return the bytes of the packages that are here; every file counts once."""
         sizes: dict[Path, int] = {}
