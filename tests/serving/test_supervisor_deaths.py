@@ -108,13 +108,15 @@ async def test_what_died_is_named_where_the_log_does_not_say(tmp_path: Path) -> 
     """`The engine ended` is no cause; which of its processes is one."""
     async with keeping(tmp_path) as kept:
         await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
-        core = pid_of(kept, "engine-core")
+        core, worker = pid_of(kept, "engine-core"), pid_of(kept, "worker")
 
         os.kill(core, signal.SIGKILL)
         down = await kept.until_state(BACKING_OFF)
 
+        # The worker ends with its parent: on a busy machine its end may be heard of first.
         assert down.error is not None
-        assert f"EngineCore (process {core})" in down.error.message
+        said = down.error.message
+        assert f"EngineCore (process {core})" in said or f"(process {worker})" in said
 
 
 async def test_what_died_is_named_where_the_log_names_an_echo(
