@@ -41,7 +41,7 @@ class Running:
 def fake_paths(folder: Path, **options: Any) -> Iterator[Paths]:
     """Yield a home in a short folder, with the fake runtime and model installed."""
     catalogue = make_catalogue(folder / "catalogue", **options)
-    with tempfile.TemporaryDirectory(prefix="wéir ") as home:
+    with tempfile.TemporaryDirectory(prefix="wéir ", ignore_cleanup_errors=True) as home:
         paths = Paths(home=Path(home), catalogue=catalogue)
         install_fake(paths)
         write_json(paths.settings_file, Settings(port=free_port()))

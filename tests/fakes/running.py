@@ -168,7 +168,7 @@ def fake(
     waits: bool = True,
 ) -> Iterator[Running]:
     """Run a fake engine on a Unix socket; at the end nothing of it is left."""
-    with tempfile.TemporaryDirectory(prefix="fake-") as folder:
+    with tempfile.TemporaryDirectory(prefix="fake-", ignore_cleanup_errors=True) as folder:
         path = str(Path(folder) / "engine.sock")
         command = [*PYTHON, str(FAKE), "serve", model or folder, "--uds", path]
         process = subprocess.Popen(

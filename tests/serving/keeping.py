@@ -197,7 +197,7 @@ async def keeping(
                 running.cancel()
     finally:
         log.close()
-        shutil.rmtree(home)
+        shutil.rmtree(home, ignore_errors=True)
 
 
 class _Pulse(asyncio.Event):
