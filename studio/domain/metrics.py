@@ -2,6 +2,9 @@
 
 import msgspec
 
+from studio.domain.cards import CardSample
+from studio.domain.spill import SpillFlow
+
 
 class EngineSample(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of the engine's `/metrics`; counters are cumulative, times in seconds."""
@@ -56,10 +59,14 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     preemptions: int | None = None
     requests_total: int | None = None
     spill_bytes: int | None = None
-    """Bytes that lie where they hurt (swap of the engine's processes)."""
+    """Bytes that lie where they hurt: the sum of the harmful kinds in `spill`."""
     memory_used_bytes: int | None = None
     memory_bytes: int | None = None
     engine_rss_bytes: int | None = None
+    cards: tuple[CardSample, ...] | None = None
+    """None: NVIDIA's driver did not answer, or there is none; empty: it lists no card."""
+    spill: tuple[SpillFlow, ...] = ()
+    """Each kind that can occur on this host, also when it is zero or not known."""
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True):
