@@ -12,6 +12,7 @@ import time
 
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
+from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
@@ -140,6 +141,7 @@ class Studio:
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
+        self.bench = Bench(parts, host=self.host, boots=self.boots.history)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

@@ -101,7 +101,7 @@ class Parts:
             ),
         )
         self.sampler = Sampler(
-            fetch=self._metrics,
+            fetch=self.metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
             publish=self._on_tick,
             history=self.history,
@@ -153,7 +153,8 @@ class Parts:
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)
 
-    async def _metrics(self) -> bytes | None:
+    async def metrics(self) -> bytes | None:
+        """Return the engine's `/metrics` as it is now; None when none serves or it has none."""
         target = self.engine.target
         if target is None:
             return None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from studio.cli import (
+    bench_words,
     gateway_words,
     host_words,
     key_words,
@@ -16,6 +17,7 @@ from studio.cli import (
     service_words,
     words,
 )
+from studio.cli.bench_arguments import with_verb
 from studio.cli.key_arguments import LIMIT_NAMES
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import REPLAYABLE
@@ -92,6 +94,9 @@ class Invocation:
     log: str | None = None
     exit_code: int | None = None
     number: int | None = None
+    quick: bool = False
+    kinds: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     form: str = preset_words.FORMATS[0]
 
 
@@ -101,7 +106,7 @@ def parse(argv: Sequence[str]) -> Invocation:
     Raises: UsageError, TextAsked.
     """
     _check_text(argv)
-    argv = _host_last(argv)
+    argv = with_verb(_host_last(argv))
     _check_command(argv)
     parser = parsers.build()
     found, rest = parser.parse_known_args(list(argv))
@@ -113,7 +118,15 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
-    for name in ("confirm", "with_steps", "without_steps", "dropped", "assigned"):
+    for name in (
+        "confirm",
+        "with_steps",
+        "without_steps",
+        "dropped",
+        "assigned",
+        "kinds",
+        "runs",
+    ):
         given[name] = tuple(given.get(name) or ())
     both = _set_and_taken_away(
         {*(given.get("limits") or ()), *(name for name, _value in given["assigned"])},
@@ -140,6 +153,7 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "bench": bench_words.COMMANDS,
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "presets": preset_words.COMMANDS,

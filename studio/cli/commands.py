@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from studio.cli import render, words
 from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.arguments import Invocation
+from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.console import Console
 from studio.cli.diagnose import DIAGNOSE_COMMANDS
@@ -130,6 +131,7 @@ COMMANDS: Mapping[str, Command] = {
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
     **BOOT_COMMANDS,
+    **BENCH_COMMANDS,
     **DIAGNOSE_COMMANDS,
     **FIX_COMMANDS,
     **UPDATE_COMMANDS,

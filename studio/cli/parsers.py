@@ -4,6 +4,8 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    bench_arguments,
+    bench_words,
     boot_words,
     gateway_arguments,
     gateway_words,
@@ -115,6 +117,7 @@ def build() -> _Parser:
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
     _add_gateway(made["gateway"])
+    _add_bench(made["bench"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
@@ -217,6 +220,22 @@ def _add_assigning(parser: _Parser, help_set: str, help_forget: str) -> None:
         help=help_forget,
     )
     _add_json(parser)
+
+
+def _add_bench(parser: _Parser) -> None:
+    parser.epilog = bench_words.EPILOGUE
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in bench_words.COMMANDS.items()}
+    groups = {name: (one.arguments, one.options) for name, one in made.items()}
+    bench_arguments.add_bench(groups)
+    _add_settings(made["run"], bench_words.HELP_SET)
+    made["run"].options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=words.HELP_YES
+    )
+    for one in made.values():
+        _add_json(one)
 
 
 def _add_window(parser: _Parser) -> None:

@@ -172,6 +172,13 @@ async def operate(
     return 0
 
 
+async def served(
+    client: "ControlClient", call: Invocation, watch: Watch, console: Console
+) -> UpResult:
+    """Let what was typed serve, asking the person what has to be asked."""
+    return await _until_served(client.up, _request(call), watch, console)
+
+
 def _forget_cancelling() -> None:
     task = asyncio.current_task()
     assert task is not None

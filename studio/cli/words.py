@@ -6,6 +6,7 @@ come in as text that studio.domain.units has made.
 
 from studio.cli import (
     adopt_words,
+    bench_words,
     boot_words,
     gateway_words,
     key_words,
@@ -46,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
     "boots": boot_words.ABOUT,
+    "bench": bench_words.ABOUT,
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, limit, list and revoke the API keys of chat clients.",
     "requests": key_words.ABOUT_REQUESTS,

@@ -100,6 +100,11 @@ class Paths:
         return self.home / "studio.db"
 
     @property
+    def bench(self) -> Path:
+        """Runs of the bench that are kept."""
+        return self.home / "bench"
+
+    @property
     def user_presets(self) -> Path:
         """Presets of the person's own; they win over bundled ones of the same id."""
         return self.home / "presets"
