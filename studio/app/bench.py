@@ -17,6 +17,7 @@ from studio.app.bench_cards import CardWatch
 from studio.app.bench_run import BenchRun, explained
 from studio.app.wiring import Parts
 from studio.benchmark import compare
+from studio.benchmark.against_published import with_published
 from studio.benchmark.answer import Engine
 from studio.benchmark.load import Load, Room
 from studio.benchmark.runner import Ground, Runner
@@ -271,7 +272,7 @@ class Bench:
             comparisons.append(compare.with_earlier(result, earlier[-1], share))
         preset = None if result.is_adopted else self._named(result.preset)
         if preset is not None:
-            comparisons += compare.with_published(result, preset.expected, share)
+            comparisons += with_published(result, preset.expected, share)
         return BenchReport(result=result, comparisons=tuple(comparisons), path=path)
 
     # -- what others know ------------------------------------------------------------------

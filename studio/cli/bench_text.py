@@ -98,7 +98,7 @@ def _watts(watts: float | None) -> str:
 
 def figures_text(parts: Sequence[BenchPart]) -> str:
     """Return the figures of a run, one part a line."""
-    rows = [words.COLUMNS]
+    rows: list[tuple[str, ...]] = [words.COLUMNS]
     rows += [_row(part) for part in parts]
     return table(rows)
 

@@ -26,6 +26,7 @@ from studio.cli.runtime_updates import UPDATE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
+from studio.cli.top import TOP_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -132,6 +133,7 @@ COMMANDS: Mapping[str, Command] = {
     **DOCTOR_COMMANDS,
     **BOOT_COMMANDS,
     **BENCH_COMMANDS,
+    **TOP_COMMANDS,
     **DIAGNOSE_COMMANDS,
     **FIX_COMMANDS,
     **UPDATE_COMMANDS,

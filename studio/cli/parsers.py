@@ -24,6 +24,7 @@ from studio.cli import (
     service_arguments,
     service_words,
     settings_words,
+    top_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -118,6 +119,7 @@ def build() -> _Parser:
         _add_host(made[name])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])
+    _add_json(made["top"], top_words.HELP_JSON)
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])

@@ -15,6 +15,7 @@ from studio.cli import (
     report_words,
     service_words,
     settings_words,
+    top_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -38,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "switch": "Serve another preset; address and keys stay the same.",
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
+    "top": top_words.ABOUT,
     "ps": "List the processes that belong to the Studio.",
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,

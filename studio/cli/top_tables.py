@@ -1,0 +1,168 @@
+"""Keys, requests and alarms as `weir top` shows them. Pure."""
+
+import datetime
+import textwrap
+
+from studio.cli import top_words as words
+from studio.cli.cells import Line, Span, columns, cropped, line
+from studio.cli.top_state import State
+from studio.domain.alarms import Alarm, Severity
+from studio.domain.control import KeyInfo
+from studio.domain.keys import RequestEntry
+from studio.domain.units import UNKNOWN, duration_text, latency_text
+
+_STYLES = {Severity.NOTICE: "", Severity.WARNING: "warn", Severity.HARM: "bad"}
+
+
+def keys_lines(state: State, width: int, most: int, now: float) -> list[Line]:
+    """Return the keys that work, in at most `most` lines."""
+    if most <= 0:
+        return []
+    if state.keys is None:
+        return [_said(words.KEYS, words.KEYS_UNKNOWN)]
+    keys = state.sorted_keys()
+    if not keys:
+        return [_said(words.KEYS, words.NO_KEYS)]
+    shown = keys if len(keys) + 1 <= most else keys[: max(0, most - 2)]
+    rows = [words.KEY_COLUMNS, *(_key_row(key, now) for key in shown)]
+    texts = columns(rows, (False, *(True,) * 6, False), 0, width)
+    order = words.SORTED_BY.format(name=words.SORTS[state.sort])
+    lines = [_headed(texts[0], order, width), *(line(text) for text in texts[1:])]
+    if len(shown) < len(keys):
+        more = f"… and {len(keys) - len(shown)} more"
+        lines.append(line(Span(more, "quiet")))
+    return lines[:most]
+
+
+def requests_lines(requests: list[RequestEntry] | None, width: int, most: int) -> list[Line]:
+    """Return the newest requests, the newest first, in at most `most` lines."""
+    if most <= 1 or requests is None:
+        return []
+    if not requests:
+        return [_said(words.REQUESTS, words.NO_REQUESTS)]
+    newest = list(reversed(requests))[: most - 1]
+    rows = [words.REQUEST_COLUMNS, *(_request_row(one) for one in newest)]
+    texts = columns(rows, (False, False, *(True,) * 6), 1, width)
+    lines = [line(Span(texts[0], "quiet"))]
+    for one, text in zip(newest, texts[1:], strict=True):
+        lines.append(line(Span(text, "bad" if one.status >= 400 else "")))
+    return lines
+
+
+def alarms_lines(alarms: tuple[Alarm, ...] | None, width: int, most: int) -> list[Line]:
+    """Return the alarms that hold, the worst first, one a line."""
+    if alarms is None:
+        return [_said(words.ALARMS, words.ALARMS_UNKNOWN)]
+    active = _active(alarms)
+    if not active:
+        return [_said(words.ALARMS, words.NO_ALARMS)]
+    shown = active if len(active) <= most else active[: max(1, most - 1)]
+    lines = [
+        line(
+            Span(f"{words.ALARMS if number == 0 else '':<9}", "strong"),
+            Span(
+                cropped(f"{one.severity.value}: {_titled(one)}. {one.cause}", width - 9),
+                _STYLES[one.severity],
+            ),
+        )
+        for number, one in enumerate(shown)
+    ]
+    if len(shown) < len(active):
+        more = words.MORE.format(count=len(active) - len(shown), key="a")
+        lines.append(line(Span(f"{'':<9}{more}", "quiet")))
+    return lines[: max(1, most)]
+
+
+def alarms_page(alarms: tuple[Alarm, ...] | None, width: int) -> list[Line]:
+    """Return all that is known of every alarm."""
+    if alarms is None:
+        return [line(Span(words.ALARMS_UNKNOWN, "quiet"))]
+    if not alarms:
+        return [line(Span(words.NO_ALARMS, "quiet"))]
+    lines: list[Line] = []
+    for one in (*_active(alarms), *(one for one in alarms if one.ended_at is not None)):
+        style = _STYLES[one.severity] if one.ended_at is None else "quiet"
+        since = words.SINCE.format(time=_moment(one.since))
+        head = cropped(f"{one.severity.value}: {_titled(one)} · {since} · {one.code}", width)
+        lines.append(line(Span(head, style)))
+        said = [one.cause, *one.evidence, *(remedy.text for remedy in one.remedies)]
+        for sentence in said:
+            lines += [line(f"  {text}") for text in textwrap.wrap(sentence, width - 2)]
+        lines.append(())
+    return lines
+
+
+def _active(alarms: tuple[Alarm, ...]) -> list[Alarm]:
+    order = list(Severity)
+    active = [one for one in alarms if one.ended_at is None]
+    return sorted(active, key=lambda one: (-order.index(one.severity), one.since))
+
+
+def _titled(alarm: Alarm) -> str:
+    return f"{alarm.title} ({alarm.where})" if alarm.where else alarm.title
+
+
+def _said(label: str, text: str) -> Line:
+    return line(Span(f"{label:<9}", "strong"), Span(text, "quiet"))
+
+
+def _headed(text: str, order: str, width: int) -> Line:
+    room = width - len(text) - 2
+    return line(Span(f"{text}  {order}" if len(order) <= room else text, "quiet"))
+
+
+def _key_row(key: KeyInfo, now: float) -> tuple[str, ...]:
+    return (
+        key.name,
+        f"{key.running:,}",
+        f"{key.requests:,}",
+        f"{key.errors:,}",
+        f"{key.prompt_tokens:,}",
+        f"{key.cached_tokens:,}",
+        f"{key.generated_tokens:,}",
+        _ago(key.last_used_at, now),
+    )
+
+
+def _request_row(one: RequestEntry) -> tuple[str, ...]:
+    status = f"{one.status} {one.code}" if one.code else str(one.status)
+    tokens = (one.prompt_tokens, one.cached_tokens, one.generated_tokens)
+    return (
+        _clock_of(one.at),
+        one.key or UNKNOWN,
+        status,
+        latency_text(one.ttft_s),
+        duration_text(one.duration_s),
+        *(UNKNOWN if count is None else f"{count:,}" for count in tokens),
+    )
+
+
+def _ago(iso: str | None, now: float) -> str:
+    if iso is None:
+        return words.NEVER
+    try:
+        moment = datetime.datetime.fromisoformat(iso).timestamp()
+    except ValueError:
+        return iso
+    seconds = max(0.0, now - moment)
+    return f"{seconds:.0f} s ago" if seconds < 60 else f"{_coarse(seconds)} ago"
+
+
+def _coarse(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours = round(minutes / 60)
+    return f"{hours} h" if hours < 48 else f"{round(hours / 24)} days"
+
+
+def _clock_of(iso: str) -> str:
+    try:
+        return f"{datetime.datetime.fromisoformat(iso):%H:%M:%S}"
+    except ValueError:
+        return iso
+
+
+def _moment(at: float) -> str:
+    local = datetime.datetime.fromtimestamp(at, datetime.UTC).astimezone()
+    return f"{local:%H:%M:%S}"
