@@ -34,7 +34,7 @@ from studio.domain.bench import (
     BenchState,
     BenchStopped,
 )
-from studio.domain.boots import BootHistory, BootOutcome, BootRecord
+from studio.domain.boots import BootOutcome, BootRecord
 from studio.domain.errors import Busy, EngineFailed, EngineNotReady, StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset
@@ -63,11 +63,12 @@ class Bench:
         parts: Parts,
         *,
         host: Callable[[], Awaitable[HostSnapshot]],
-        boots: Callable[[str | None, int], Awaitable[BootHistory]],
+        boot: Callable[[], BootRecord | None],
     ) -> None:
+        """`boot` is the last one that came to its end."""
         self._parts = parts
         self._host = host
-        self._boots = boots
+        self._last_boot = boot
         self._shelf = Shelf(parts.paths.bench)
         self._run: BenchRun | None = None
         self._is_beginning = False
@@ -146,7 +147,7 @@ class Bench:
             )
         load = await asyncio.to_thread(self._load)
         host = await self._host()
-        boot = await self._boot(engine)
+        boot = self._boot(engine)
         at = datetime.datetime.now(datetime.UTC)
         run_id = await asyncio.to_thread(self._shelf.new_id, at)
         settings = boot.settings if boot is not None else {}
@@ -281,17 +282,12 @@ class Bench:
         own = self._parts.paths.catalogue / _LOAD
         return read_toml(own if own.is_file() else bundled_root() / _LOAD, Load)
 
-    async def _boot(self, engine: EngineSnapshot) -> BootRecord | None:
-        """Return the record of the boot that serves; an adopted engine's is not known."""
-        if engine.preset is None:
+    def _boot(self, engine: EngineSnapshot) -> BootRecord | None:
+        """Return the boot of the engine that serves; an adopted engine's is not known."""
+        last = self._last_boot()
+        if last is None or engine.preset != last.preset or last.outcome is not BootOutcome.SERVED:
             return None
-        known = await self._boots(engine.preset, 0)
-        served = [
-            one
-            for one in known.boots
-            if one.outcome is BootOutcome.SERVED and one.runtime_id == engine.runtime_id
-        ]
-        return served[-1] if served else None
+        return last
 
     async def _sample(self, begun: EngineSnapshot) -> EngineSample | None:
         """Return the engine's counters. Raises: EngineFailed, when it is another one by now."""

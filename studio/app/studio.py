@@ -141,7 +141,7 @@ class Studio:
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
-        self.bench = Bench(parts, host=self.host, boots=self.boots.history)
+        self.bench = Bench(parts, host=self.host, boot=self.boots.last)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,

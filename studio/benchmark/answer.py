@@ -44,7 +44,7 @@ class _Choice(msgspec.Struct, frozen=True):
 class _Chunk(msgspec.Struct, frozen=True):
     choices: tuple[_Choice, ...] = ()
     usage: _Usage | None = None
-    error: msgspec.Raw | None = None
+    error: msgspec.Raw = msgspec.Raw()
 
 
 class _Count(msgspec.Struct, frozen=True):
@@ -177,8 +177,8 @@ class _Reader:
             chunk = _CHUNKS.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return
-        if chunk.error is not None:
-            self._refusal = bytes(chunk.error)
+        if error := bytes(chunk.error):
+            self._refusal = error
         if chunk.usage is not None:
             self._usage = chunk.usage
         if chunk.choices:

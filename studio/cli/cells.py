@@ -24,6 +24,9 @@ STYLES: dict[str, str] = {
 """SGR codes. Nothing is told by colour alone: `bad` things say so in words too."""
 
 
+_BLANKS = str.maketrans("\t\n", "  ")
+
+
 class Span(NamedTuple):
     """A piece of a line."""
 
@@ -41,7 +44,7 @@ def width_of(text: str) -> int:
 
 def cropped(text: str, width: int) -> str:
     """Return `text` in at most `width` columns; what is cut off is marked."""
-    text = plain(text)
+    text = plain(text).translate(_BLANKS)
     if width_of(text) <= width:
         return text
     return set_cell_size(text, max(0, width - 1)).rstrip() + ELLIPSIS if width > 0 else ""

@@ -6,6 +6,7 @@ read without waiting for Enter. Not for deciding what stands on the screen.
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -38,7 +39,7 @@ class Screen:
         self._has_colour = has_colour
         self._shown: list[str] = []
         self._size = _FALLBACK
-        self._before: list[object] | None = None
+        self._give_back: Callable[[], None] | None = None
 
     @contextlib.contextmanager
     def opened(
@@ -115,11 +116,13 @@ class Screen:
         descriptor = self._source.fileno()
         with contextlib.suppress(termios.error, OSError):
             if not is_on:
-                if self._before is not None:
-                    termios.tcsetattr(descriptor, termios.TCSADRAIN, self._before)
+                if self._give_back is not None:
+                    self._give_back()
                 return
             before = termios.tcgetattr(descriptor)
-            self._before = before
+            self._give_back = functools.partial(
+                termios.tcsetattr, descriptor, termios.TCSADRAIN, before
+            )
             changed = [*before]
             changed[3] = before[3] & ~(termios.ECHO | termios.ICANON)
             termios.tcsetattr(descriptor, termios.TCSADRAIN, changed)

@@ -19,7 +19,7 @@ def cards_lines(cards: tuple[CardSample, ...] | None, width: int, most: int) -> 
     if not cards:
         return [line(Span(label, "strong"), Span(words.NO_CARDS, "quiet"))]
     is_wide = width >= _WIDE
-    rows = [words.CARD_COLUMNS_WIDE if is_wide else words.CARD_COLUMNS]
+    rows: list[tuple[str, ...]] = [words.CARD_COLUMNS_WIDE if is_wide else words.CARD_COLUMNS]
     shown = cards if len(cards) + 1 <= most else cards[: max(1, most - 2)]
     rows += [_row(card, is_wide=is_wide) for card in shown]
     rights = [index not in (1, len(rows[0]) - 1) for index in range(len(rows[0]))]
@@ -42,12 +42,12 @@ def faults_lines(cards: tuple[CardSample, ...] | None) -> list[str]:
 def _row(card: CardSample, *, is_wide: bool) -> tuple[str, ...]:
     head = (
         str(card.index),
-        card.name,
+        _short(card.name),
         percent_text(card.utilisation_share),
         percent_text(card.controller_share),
         _memory(card),
         _power(card),
-        UNKNOWN if card.temperature_c is None else f"{card.temperature_c} °C",
+        UNKNOWN if card.temperature_c is None else str(card.temperature_c),
         _clock(card.sm_clock_mhz),
     )
     if not is_wide:
@@ -63,12 +63,17 @@ def _row(card: CardSample, *, is_wide: bool) -> tuple[str, ...]:
     )
 
 
+def _short(name: str) -> str:
+    """Return a card's name without what every card's begins with."""
+    return name.removeprefix("NVIDIA ").removeprefix("GeForce ").removeprefix("Tesla ")
+
+
 def _memory(card: CardSample) -> str:
     used, total = card.memory_used_bytes, card.memory_total_bytes
     if used is None and total is None:
         return UNKNOWN
     shown = [UNKNOWN if one is None else f"{one / GIB:.1f}" for one in (used, total)]
-    return f"{shown[0]}/{shown[1]} GiB"
+    return "/".join(shown)
 
 
 def _power(card: CardSample) -> str:
@@ -76,11 +81,11 @@ def _power(card: CardSample) -> str:
     if used is None and limit is None:
         return UNKNOWN
     shown = [UNKNOWN if one is None else f"{one:.0f}" for one in (used, limit)]
-    return f"{shown[0]}/{shown[1]} W"
+    return "/".join(shown)
 
 
 def _clock(mhz: int | None) -> str:
-    return UNKNOWN if mhz is None else f"{mhz} MHz"
+    return UNKNOWN if mhz is None else str(mhz)
 
 
 def _moved(bytes_per_s: float | None) -> str:

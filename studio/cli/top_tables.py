@@ -11,6 +11,7 @@ from studio.domain.control import KeyInfo
 from studio.domain.keys import RequestEntry
 from studio.domain.units import UNKNOWN, duration_text, latency_text
 
+_WIDE = 100
 _STYLES = {Severity.NOTICE: "", Severity.WARNING: "warn", Severity.HARM: "bad"}
 
 
@@ -41,8 +42,12 @@ def requests_lines(requests: list[RequestEntry] | None, width: int, most: int) -
     if not requests:
         return [_said(words.REQUESTS, words.NO_REQUESTS)]
     newest = list(reversed(requests))[: most - 1]
-    rows = [words.REQUEST_COLUMNS, *(_request_row(one) for one in newest)]
-    texts = columns(rows, (False, False, *(True,) * 6), 1, width)
+    is_wide = width >= _WIDE
+    rows: list[tuple[str, ...]] = [
+        words.REQUEST_COLUMNS if is_wide else words.REQUEST_COLUMNS_NARROW
+    ]
+    rows += [_request_row(one, is_wide=is_wide) for one in newest]
+    texts = columns(rows, (False, False, *(True,) * (len(rows[0]) - 2)), 1, width)
     lines = [line(Span(texts[0], "quiet"))]
     for one, text in zip(newest, texts[1:], strict=True):
         lines.append(line(Span(text, "bad" if one.status >= 400 else "")))
@@ -124,9 +129,9 @@ def _key_row(key: KeyInfo, now: float) -> tuple[str, ...]:
     )
 
 
-def _request_row(one: RequestEntry) -> tuple[str, ...]:
+def _request_row(one: RequestEntry, *, is_wide: bool) -> tuple[str, ...]:
     status = f"{one.status} {one.code}" if one.code else str(one.status)
-    tokens = (one.prompt_tokens, one.cached_tokens, one.generated_tokens)
+    tokens = (one.prompt_tokens, *((one.cached_tokens,) if is_wide else ()), one.generated_tokens)
     return (
         _clock_of(one.at),
         one.key or UNKNOWN,

@@ -29,6 +29,8 @@ from studio.domain.units import (
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 _LABEL = 9
 _GAUGE = 20
+_ROOMY = 100
+"""From so many columns on, lines say more than the least."""
 _FIGURE = 16
 _ALARMS = 3
 _KEYS = 6
@@ -97,7 +99,7 @@ def _main(state: State, width: int, height: int, now: float, *, is_plain: bool) 
     head += [_pool(state, width, is_plain=is_plain)]
     head += _spill(state.tick, width)
     head += _speeds(state, width, is_plain=is_plain)
-    head += [_times(state), _host(state)]
+    head += [_times(state), _host(state, width)]
     gap: list[Line] = [()] if height >= _BLANKS_FROM else []
     left = height - len(head) - 4 * len(gap)
     alarms = top_tables.alarms_lines(state.alarms, width, _ALARMS)
@@ -162,12 +164,13 @@ def _pool(state: State, width: int, *, is_plain: bool) -> Line:
             running=render.count_text(tick.running), waiting=render.count_text(tick.waiting)
         ),
     ]
-    if width >= 100:
+    if width >= _ROOMY:
         pieces.append(words.PREEMPTIONS.format(count=render.count_text(tick.preemptions)))
     style = "warn" if share >= 0.95 else ""
+    size = _GAUGE if width >= _ROOMY else _GAUGE // 2
     return line(
         _label(words.POOL),
-        Span(f"{gauge(share, _GAUGE, is_plain=is_plain)} {percent_text(share):>5}", style),
+        Span(f"{gauge(share, size, is_plain=is_plain)} {percent_text(share):>5}", style),
         f"  {' · '.join(pieces)}",
     )
 
@@ -262,7 +265,7 @@ def _times(state: State) -> Line:
     return line(_label(words.TIMES), " · ".join(pieces))
 
 
-def _host(state: State) -> Line:
+def _host(state: State, width: int) -> Line:
     tick, gateway = state.tick or Tick(at=0.0), state.gateway
     pieces = [
         words.MEMORY.format(
@@ -271,8 +274,9 @@ def _host(state: State) -> Line:
         words.ENGINE_MEMORY.format(used=bytes_text(tick.engine_rss_bytes)),
     ]
     if gateway is not None:
+        form = words.GATEWAY if width >= _ROOMY else words.GATEWAY_SHORT
         pieces.append(
-            words.GATEWAY.format(
+            form.format(
                 in_flight=gateway.in_flight, waiting=gateway.waiting, count=f"{gateway.requests:,}"
             )
         )

@@ -58,17 +58,19 @@ PREFIX = "prefix cache {share}"
 ANSWERED = "answered {count}"
 MEMORY = "memory {used} of {total}"
 ENGINE_MEMORY = "engine {used}"
+GATEWAY_SHORT = "gateway {in_flight}, {waiting} waiting"
 GATEWAY = "gateway {in_flight} under way, {waiting} waiting, {count} since start"
 
-CARD_COLUMNS = ("#", "card", "busy", "mem", "memory", "power", "temp", "clock", "held back by")
+CARD_COLUMNS = ("#", "card", "busy", "mem", "GiB", "W", "°C", "MHz", "held back by")
 CARD_COLUMNS_WIDE = (
-    "#", "card", "busy", "mem", "memory", "power", "temp", "clock", "mem clock", "PCIe in", "out",
+    "#", "card", "busy", "mem", "GiB", "W", "°C", "MHz", "mem MHz", "PCIe in", "PCIe out",
     "ECC", "held back by",
 )  # fmt: skip
 NOTHING_HOLDS = "nothing"
 LOST = "lost: it answers no more"
 MORE = "… and {count} more: {key}"
 KEY_COLUMNS = ("key", "running", "requests", "errors", "prompt", "cached", "generated", "last used")
+REQUEST_COLUMNS_NARROW = ("at", "key", "status", "first token", "took", "prompt", "generated")
 REQUEST_COLUMNS = ("at", "key", "status", "first token", "took", "prompt", "cached", "generated")
 SORTED_BY = "by {name}"
 SORTS = ("last used", "generated", "requests", "name")
@@ -103,7 +105,7 @@ HELP = (
 )
 HELP_TEXTS = (
     "Pool: tokens of the KV cache that running requests hold, of all there are.",
-    "Spill: bytes in places where they slow answers down; below, those that were meant to go there.",
+    "Spill: bytes in places where they slow answers down; below, those that belong there.",
     "Decode and prefill: tokens a second of all requests together. The right end is now.",
     "busy: share of the last period in which a kernel ran. mem: in which memory was used.",
     "– stands for what is not known; beside it stands why. It is never zero.",

@@ -140,7 +140,7 @@ async def test_tokens_that_nobody_asked_for_here_are_noticed() -> None:
 
 async def test_a_run_ends_at_its_time_with_what_it_has() -> None:
     """`--quick` is a promise; the rest is named."""
-    stand = Stand(hang_from=7)
+    stand = Stand(hang_from=8)
     async with standing(stand) as engine:
         run = runner(ground(engine, stand), limit_s=1.5)
         await run.run()

@@ -123,6 +123,8 @@ class FakeService:
     down_hangs: bool = False
     dies_in_down: bool = False
     junk_answers: bool = False
+    ticks: bool = False
+    """Whether each stream brings ticks without end."""
 
     # What a test drives
 
@@ -230,6 +232,8 @@ class FakeService:
             "/remedies": lambda: self.offered,
             "/gateway/selftest": lambda: self.selftest,
             "/settings": CareSettings,
+            "/history": list,
+            "/requests": list,
             "/keys": lambda: self.keys,
         }
         if path not in readers:
@@ -311,6 +315,11 @@ class FakeService:
         self.watchers.append(queue)
         self.holders += holds
         try:
+            while self.ticks:
+                tick = msgspec.structs.replace(TICK, at=TICK.at + len(self.calls))
+                self.calls.append("tick")
+                yield b"data: " + msgspec.json.encode(Ticked(tick=tick)) + b"\n\n"
+                await asyncio.sleep(0)
             while (event := await queue.get()) is not None:
                 if isinstance(event, httpx.ReadError):
                     raise event

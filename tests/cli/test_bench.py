@@ -77,7 +77,7 @@ def test_what_serves_is_measured_and_goes_on_serving(weir: Weir) -> None:
 
 def test_ctrl_c_shows_and_keeps_what_was_measured(weir: Weir) -> None:
     """A bench that ran nine minutes of ten is not lost."""
-    weir.json("up", PRESET, "--set", "fault=stall-after=4", "--detach")
+    weir.json("up", PRESET, "--set", "fault=stall-after=5", "--detach")
     process = weir.start("bench", "--only", "decode", "--json")
     until(lambda: bool(_progress(weir)), "the first part")
 
@@ -93,7 +93,7 @@ def test_ctrl_c_shows_and_keeps_what_was_measured(weir: Weir) -> None:
 
 def test_a_second_bench_is_refused_and_stop_ends_the_first(weir: Weir) -> None:
     """From another terminal."""
-    weir.json("up", PRESET, "--set", "fault=stall-after=4", "--detach")
+    weir.json("up", PRESET, "--set", "fault=stall-after=5", "--detach")
     process = weir.start("bench", "--only", "decode")
     until(lambda: bool(_progress(weir)), "the first part")
 
@@ -110,7 +110,7 @@ def test_a_second_bench_is_refused_and_stop_ends_the_first(weir: Weir) -> None:
 
 def test_an_engine_that_dies_is_an_error_with_its_cause(weir: Weir) -> None:
     """The exit status tells a script, the sentence a person."""
-    weir.json("up", PRESET, "--set", "fault=stall-after=4", "--detach")
+    weir.json("up", PRESET, "--set", "fault=stall-after=5", "--detach")
     process = weir.start("bench", "--only", "decode")
     until(lambda: bool(_progress(weir)), "the first part")
 
