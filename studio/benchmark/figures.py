@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from studio.benchmark.answer import Answer
 from studio.benchmark.load import Step
-from studio.domain.bench import BenchPart
+from studio.domain.bench import BenchKind, BenchPart
 from studio.domain.metrics import EngineSample
 
 _OTHERS_SHARE = 0.02
@@ -30,6 +30,8 @@ def part(
     ttfts = _known(answer.ttft_s for answer in answers)
     gaps = [gap for answer in answers for gap in _gaps(answer.pieces_s)]
     has_answers = step.answer_tokens > 1
+    # Of a short prompt the time to the first token is no reading but a round through everything.
+    is_read = step.kind is not BenchKind.DECODE
     return BenchPart(
         name=name,
         kind=step.kind,
@@ -40,7 +42,7 @@ def part(
         generated_tokens=_sum(answer.generated_tokens for answer in answers),
         decode_tokens_per_s=_median(decode_rate(one) for one in answers) if has_answers else None,
         total_tokens_per_s=_total(answers) if has_answers else None,
-        prefill_tokens_per_s=_median(prefill_rate(one) for one in answers),
+        prefill_tokens_per_s=_median(map(prefill_rate, answers)) if is_read else None,
         ttft_p50_s=quantile(ttfts, 0.5),
         ttft_p95_s=quantile(ttfts, 0.95),
         itl_p50_s=quantile(gaps, 0.5),

@@ -122,6 +122,8 @@ def _read(part: BenchPart) -> str:
     if part.prompt_tokens is None:
         return UNKNOWN
     computed = part.prompt_tokens - (part.cached_tokens or 0)
+    if part.prefill_tokens_per_s is None:
+        return f"{computed:,}"
     return f"{computed:,} at {rate_text(part.prefill_tokens_per_s)}"
 
 

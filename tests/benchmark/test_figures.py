@@ -129,6 +129,7 @@ def test_all_together_is_from_the_first_token_to_the_last() -> None:
     assert found.itl_p50_s == pytest.approx(0.1)
     assert found.generated_tokens == 22
     assert found.prompt_tokens == 100
+    assert found.prefill_tokens_per_s is None
 
 
 def test_a_prefill_has_no_speed_of_answers() -> None:
