@@ -93,7 +93,7 @@ class BenchRun:
 
     def _notes(self) -> tuple[str, ...]:
         """Return what has to be known of the figures."""
-        notes = [f"{badge.title}: {badge.cost}." for badge in self.engine.badges]
+        notes = [f"{badge.title}: {badge.cost.rstrip('.')}." for badge in self.engine.badges]
         held = sorted({reason for card in self.watch.cards() for reason in card.throttle})
         if held:
             notes.append(f"The cards were held back while they were measured: {', '.join(held)}.")

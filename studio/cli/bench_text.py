@@ -28,6 +28,8 @@ from studio.domain.units import (
 _ID_SHOWN = 12
 _INDENT = "  "
 _SEPARATOR = " · "
+_ROOMY = 110
+_P95 = words.COLUMNS.index("p95")
 
 
 def progress_text(progress: BenchProgress) -> str:
@@ -46,7 +48,7 @@ def report_text(report: BenchReport, width: int = READABLE_WIDTH) -> str:
     result = report.result
     blocks = [_head(report)]
     if result.parts:
-        blocks.append(figures_text(result.parts))
+        blocks.append(figures_text(result.parts, width))
     blocks += _listed(words.LEFT_OUT, result.left_out, width)
     notes = [*result.notes, *(f"{part.name}: {part.note}" for part in result.parts if part.note)]
     blocks += _listed(words.NOTES, notes, width)
@@ -96,10 +98,12 @@ def _watts(watts: float | None) -> str:
     return UNKNOWN if watts is None else f"{watts:.0f} W"
 
 
-def figures_text(parts: Sequence[BenchPart]) -> str:
-    """Return the figures of a run, one part a line."""
+def figures_text(parts: Sequence[BenchPart], width: int = READABLE_WIDTH) -> str:
+    """Return the figures of a run, one part a line; the slowest first tokens need some room."""
     rows: list[tuple[str, ...]] = [words.COLUMNS]
     rows += [_row(part) for part in parts]
+    if width < _ROOMY:
+        rows = [row[:_P95] + row[_P95 + 1 :] for row in rows]
     return table(rows)
 
 
@@ -139,7 +143,7 @@ def comparison_text(comparison: BenchComparison, width: int = READABLE_WIDTH) ->
         said.append(form.format(figures=names))
     if not comparison.differences:
         said.append(words.NOTHING_TO_COMPARE)
-    return "\n".join([head, *_folded([*said, *comparison.notes], width)])
+    return "\n".join([*textwrap.wrap(head, width), *_folded([*said, *comparison.notes], width)])
 
 
 def _listed(head: str, sentences: Sequence[str], width: int) -> list[str]:
