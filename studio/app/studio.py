@@ -23,6 +23,7 @@ from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -130,6 +131,7 @@ class Studio:
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
