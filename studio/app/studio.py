@@ -27,12 +27,14 @@ from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.network import Network
+from studio.app.past import Past
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.report import Reports
 from studio.app.runtimes import Runtimes
+from studio.app.scrape import Scrape, exposed
 from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
@@ -116,6 +118,8 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.past = Past(parts.recorder)
+        self.scrape = Scrape(parts.paths.scrape_file, lambda: exposed(self, parts.keys.list()))
         self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
@@ -180,10 +184,12 @@ class Studio:
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
         await self.keys.open()
+        await self.past.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
         await self.keys.close()
+        await self.past.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -195,6 +201,7 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(self.past.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -441,6 +448,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
+        self.past.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -448,6 +456,7 @@ class Studio:
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
+        self.past.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
         engine = self.engine()
         if engine.state is EngineState.STARTING:

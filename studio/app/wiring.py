@@ -19,6 +19,7 @@ from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.paths import Paths
 from studio.monitor.history import History
+from studio.monitor.recorder import Recorder
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
@@ -63,6 +64,7 @@ class Parts:
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
+        self.recorder = Recorder(paths.history)
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(

@@ -13,6 +13,7 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.history import HISTORY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
@@ -22,6 +23,7 @@ from studio.cli.reach import Command, running, running_or_none
 from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.scrape import SCRAPE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
@@ -136,4 +138,6 @@ COMMANDS: Mapping[str, Command] = {
     **SERVICE_COMMANDS,
     **ADOPT_COMMANDS,
     **SETTINGS_COMMANDS,
+    **HISTORY_COMMANDS,
+    **SCRAPE_COMMANDS,
 }
