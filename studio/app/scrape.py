@@ -8,7 +8,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, assert_never
 
 import msgspec
 
@@ -70,6 +70,13 @@ class Scrape:
         Raises: BadInput (`metrics-port`, `metrics-off`), HostLacks (`not-writable`, …).
         """
         now = self._now
+        after = self._after(now, request)
+        if after != now:
+            write_json(self._path, after, mode=0o600)
+            self._kept = after
+        return await self.info()
+
+    def _after(self, now: ScrapeFile, request: ScrapeRequest) -> ScrapeFile:
         match request.action:
             case ScrapeAction.ON:
                 port = request.port or now.port or self.open_port
@@ -79,17 +86,15 @@ class Scrape:
                         f"The port {request.port} cannot be used.",
                         hint=f"Choose one from {_LOWEST_PORT} to 65535.",
                     )
-                after = ScrapeFile(is_on=True, token=now.token or _new_token(), port=port)
+                return ScrapeFile(is_on=True, token=now.token or _new_token(), port=port)
             case ScrapeAction.OFF:
-                after = msgspec.structs.replace(now, is_on=False)
+                return msgspec.structs.replace(now, is_on=False)
             case ScrapeAction.ROTATE:
                 if not now.is_on:
                     raise _is_off()
-                after = msgspec.structs.replace(now, token=_new_token())
-        if after != now:
-            write_json(self._path, after, mode=0o600)
-            self._kept = after
-        return await self.info()
+                return msgspec.structs.replace(now, token=_new_token())
+            case _:
+                assert_never(request.action)
 
     async def token(self) -> ScrapeToken:
         """Return the token. Raises: BadInput (`metrics-off`)."""
@@ -126,16 +131,8 @@ def _new_token() -> str:
     return _PREFIX + secrets.token_urlsafe(32)
 
 
-class Seen(Protocol):
-    """Whoever knows one instant of everything: the facade."""
-
-    def status(self) -> Status:
-        """Return one instant."""
-
-
-def exposed(seen: Seen, keys: Iterable[KeyInfo]) -> bytes:
+def exposed(now: Status, keys: Iterable[KeyInfo]) -> bytes:
     """Return what Prometheus reads of one instant."""
-    now = seen.status()
     return exposition.text(
         exposition.Now(
             version=now.service.version,

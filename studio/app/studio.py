@@ -19,6 +19,7 @@ from studio.app.cards import needs as card_needs
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
+from studio.app.insight import Insight
 from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
@@ -27,14 +28,12 @@ from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
 from studio.app.network import Network
-from studio.app.past import Past
 from studio.app.plans import Plans, engine_pids
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.report import Reports
 from studio.app.runtimes import Runtimes
-from studio.app.scrape import Scrape, exposed
 from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
@@ -64,6 +63,7 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
+from studio.domain.keys import UsageBy
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
@@ -118,8 +118,6 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
-        self.past = Past(parts.recorder)
-        self.scrape = Scrape(parts.paths.scrape_file, lambda: exposed(self, parts.keys.list()))
         self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
@@ -135,6 +133,13 @@ class Studio:
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
         self.keys = Keys(parts.keys, self.bus.publish)
+        self.insight = Insight(
+            parts,
+            self,
+            self.bus.publish,
+            lambda: self._machine.last,
+            lambda seconds: self.keys.used(key_id=None, since_s=seconds, by=UsageBy.KEY),
+        )
         self.door = Door(
             parts.gateway,
             parts.settings,
@@ -184,12 +189,12 @@ class Studio:
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
         await self.keys.open()
-        await self.past.open()
+        await self.insight.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
         await self.keys.close()
-        await self.past.close()
+        await self.insight.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -201,7 +206,7 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
-                tasks.create_task(self.past.run())
+                tasks.create_task(self.insight.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -333,6 +338,7 @@ class Studio:
             return already
         plan = await self._rehearsal.before(choice, request)
         self.boots.expect(plan)
+        self.insight.expect(plan)
         result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
         return result
@@ -448,7 +454,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
-        self.past.hear_engine(shown)
+        self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -456,7 +462,7 @@ class Studio:
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
-        self.past.hear_tick(tick)
+        self.insight.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
         engine = self.engine()
         if engine.state is EngineState.STARTING:

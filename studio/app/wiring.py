@@ -59,6 +59,7 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
         self.presets = PresetStore(paths)
@@ -154,6 +155,7 @@ class Parts:
 
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)
+        self.on_sample(sample)
 
     async def _metrics(self) -> bytes | None:
         target = self.engine.target

@@ -18,6 +18,7 @@ from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
+from studio.cli.pool import POOL_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.report import report
@@ -27,6 +28,7 @@ from studio.cli.scrape import SCRAPE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
+from studio.cli.speed import SPEED_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -139,5 +141,7 @@ COMMANDS: Mapping[str, Command] = {
     **ADOPT_COMMANDS,
     **SETTINGS_COMMANDS,
     **HISTORY_COMMANDS,
+    **POOL_COMMANDS,
+    **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
 }

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol
 
 from studio.cli import history_text
 from studio.cli import history_words as words
@@ -135,6 +135,10 @@ def _report(
     console.say(words.WRITTEN.format(rows=f"{count:,}", since=since, until=until, file=target))
 
 
+class _Writes(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
 class _Said:
     """Writes to standard output by way of the console, which knows about closed pipes."""
 
@@ -148,7 +152,7 @@ class _Said:
 
 
 @contextlib.contextmanager
-def _output(target: Path | None, console: Console) -> "Iterator[TextIO | _Said]":
+def _output(target: Path | None, console: Console) -> "Iterator[_Writes]":
     """Yield where to write; a file is whole or absent. Raises: HostLacks (`not-writable`)."""
     if target is None:
         yield _Said(console)

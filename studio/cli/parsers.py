@@ -107,6 +107,8 @@ def build() -> _Parser:
         "down",
         "status",
         "ps",
+        "pool",
+        "speed",
         "presets",
         "doctor",
         "requests",

@@ -11,11 +11,13 @@ from studio.cli import (
     history_words,
     key_words,
     network_words,
+    pool_words,
     remedy_words,
     report_words,
     scrape_words,
     service_words,
     settings_words,
+    speed_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -40,6 +42,8 @@ COMMANDS: dict[str, str] = {
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
+    "pool": pool_words.ABOUT,
+    "speed": speed_words.ABOUT,
     "history": history_words.ABOUT,
     "metrics": scrape_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,

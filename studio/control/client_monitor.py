@@ -1,10 +1,12 @@
-"""The control API's calls about the history and the endpoint of scrapers."""
+"""The control API's calls about history, pool, speed and scraping."""
 
 from collections.abc import Sequence
 
 from studio.control.transport import Calls, query_text
 from studio.domain.history import MOST_POINTS, HistoryAnswer, HistoryPage, HistoryState
+from studio.domain.pool import PoolReport
 from studio.domain.scrape import ScrapeInfo, ScrapeRequest, ScrapeToken
+from studio.domain.speed import SpeedReport
 
 
 class MonitorCalls(Calls):
@@ -47,6 +49,14 @@ class MonitorCalls(Calls):
     async def history_state(self) -> HistoryState:
         """Return how the history is kept."""
         return await self.call("GET", "/history/state", HistoryState)
+
+    async def pool(self) -> PoolReport:
+        """Return the pool in detail: who lies in it, and what more fits."""
+        return await self.call("GET", "/pool", PoolReport)
+
+    async def speed(self) -> SpeedReport:
+        """Return how fast it is, and whether that is as it should be."""
+        return await self.call("GET", "/speed", SpeedReport)
 
     async def scrape(self) -> ScrapeInfo:
         """Return how the endpoint for Prometheus stands."""

@@ -1,11 +1,10 @@
-"""The calls about what the monitor keeps and makes of it: history, and the endpoint of scrapers."""
+"""The calls about what the monitor makes of its ticks: history, pool, speed, scraping."""
 
 import re
 import time
 from collections.abc import Awaitable, Callable
 
-from studio.app.past import Past
-from studio.app.scrape import Scrape
+from studio.app.insight import Insight
 from studio.control.calls import Query, Route, decoded, number, word
 from studio.domain.errors import BadInput
 from studio.domain.history import MOST_POINTS
@@ -16,11 +15,13 @@ _HOUR_S = 3_600.0
 
 
 class Monitoring:
-    """Answers from the history of one home."""
+    """Answers from the insight of one home."""
 
-    def __init__(self, past: Past, scrape: Scrape) -> None:
-        self._past = past
-        self._scrape = scrape
+    def __init__(self, insight: Insight) -> None:
+        self._past = insight.past
+        self._pool = insight.pool
+        self._speed = insight.speed
+        self._scrape = insight.scrape
 
     def routes(self) -> list[Route]:
         """Return the calls."""
@@ -28,6 +29,8 @@ class Monitoring:
             ("GET", "/history/series", self._series),
             ("GET", "/history/rows", self._rows),
             ("GET", "/history/state", self._state),
+            ("GET", "/pool", self._pool_now),
+            ("GET", "/speed", self._speed_now),
             ("GET", "/scrape", self._scrape_info),
             ("POST", "/scrape", self._change_scrape),
             ("GET", "/scrape/token", self._scrape_token),
@@ -51,6 +54,12 @@ class Monitoring:
 
     async def _state(self, _query: Query, _body: bytes) -> object:
         return await self._past.state()
+
+    async def _pool_now(self, _query: Query, _body: bytes) -> object:
+        return await self._pool.report()
+
+    async def _speed_now(self, _query: Query, _body: bytes) -> object:
+        return await self._speed.report()
 
     async def _scrape_info(self, _query: Query, _body: bytes) -> object:
         return await self._scrape.info()

@@ -50,7 +50,7 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
-            *Monitoring(studio.past, studio.scrape).routes(),
+            *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

@@ -58,14 +58,14 @@ class ControlServer:
         """Listen on a free loopback port; where metrics are scraped, on the one of last time."""
         wanted = None
         with contextlib.suppress(Damaged, HostLacks):
-            wanted = self._studio.scrape.wanted_port
+            wanted = self._studio.insight.scrape.wanted_port
         if wanted is not None:
             with contextlib.suppress(StudioError):  # taken: metrics are worth less than a service
                 self._server = await serve(self._handle, address="127.0.0.1", port=wanted)
         if self._server is None:
             self._server = await serve(self._handle, address="127.0.0.1", port=0)
         self._studio.selftest.control_port = self.port
-        self._studio.scrape.open_port = self.port
+        self._studio.insight.scrape.open_port = self.port
 
     async def close(self) -> None:
         """Stop listening; answers under way are finished first."""
@@ -113,7 +113,7 @@ class ControlServer:
         text = b""
         if refusal is None:
             try:
-                text = self._studio.scrape.answer(exchange.header(b"authorization") or b"")
+                text = self._studio.insight.scrape.answer(exchange.header(b"authorization") or b"")
             except StudioError as error:
                 status = 401 if error.code == "token-wrong" else http_status(error)
                 refusal = status, error

@@ -53,6 +53,22 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     decode_tokens_per_s: float | None = None
     ttft_s: float | None = None
     """Mean TTFT of the requests that got their first token since the last tick that had any."""
+    ttft_p50_s: float | None = None
+    ttft_p95_s: float | None = None
+    """Of the first tokens of the last minute; between two bounds of the engine's histogram."""
+    itl_p50_s: float | None = None
+    itl_p95_s: float | None = None
+    """Time between two tokens of one answer, of the last ten seconds."""
+    acceptance: tuple[float, ...] | None = None
+    """Share of drafts whose first, second, … token was accepted, 0 to 1."""
+    step_s: float | None = None
+    """Mean time of one step of the engine while it decodes."""
+    waiting_by_reason: dict[str, int] | None = None
+    external_hit_share: float | None = None
+    """Of the prefix cache behind a KV connector, as `prefix_hit_share` is of the pool's."""
+    kv_load_bytes_per_s: float | None = None
+    kv_store_bytes_per_s: float | None = None
+    """To and from the KV tier in host memory, where the preset asked for one."""
     tokens_per_step: float | None = None
     """Acceptance length: tokens per engine step under speculation."""
     prefix_hit_share: float | None = None

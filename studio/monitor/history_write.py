@@ -39,9 +39,10 @@ class Writer:
         self._spans: list[int | None] = [None] * len(TIERS)
         """Of each tier the begin of the block that its tail becomes; None: not looked at yet."""
         self.is_tidy = True
-        newest = connection.execute("SELECT at FROM tail_0 ORDER BY number DESC LIMIT 1").fetchone()
+        newest = newest_of(connection, 0)
         if newest is not None:
-            self._take_up(int(newest[0]))
+            # Go on where the last process ended, which may have been killed.
+            self._open = [None, *(_begin(newest, tier.step_s) for tier in TIERS[1:])]
 
     def add(self, readings: Iterable[Reading]) -> None:
         """Write readings, in the order in which they were made."""

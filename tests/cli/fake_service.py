@@ -6,6 +6,7 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 import asyncio
 import atexit
 import dataclasses
+import functools
 import shutil
 import sys
 import tempfile
@@ -59,6 +60,7 @@ from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
+from tests.cli import monitor_samples
 from tests.cli.adopt_samples import about_adopted
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
@@ -107,6 +109,7 @@ class FakeService:
     selftest: SelftestReport = SELFTEST
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     boots_asked: list[str] = dataclasses.field(default_factory=list)
+    monitor_asked: list[dict[str, str]] = dataclasses.field(default_factory=list)
     diagnosis: Diagnosis = DIAGNOSIS
     diagnosed: list[DiagnoseRequest] = dataclasses.field(default_factory=list)
     read_logs: list[bytes] = dataclasses.field(default_factory=list)
@@ -231,10 +234,28 @@ class FakeService:
             "/gateway/selftest": lambda: self.selftest,
             "/settings": CareSettings,
             "/keys": lambda: self.keys,
+            **self._of_monitor(query),
         }
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
         return readers[path]()
+
+    def _of_monitor(self, query: httpx.QueryParams) -> dict[str, Callable[[], object]]:
+        is_first = float(query.get("since", 0)) < monitor_samples.SINCE + 120
+        answers = {
+            "/history/series": monitor_samples.ANSWER,
+            "/history/rows": monitor_samples.PAGES[0 if is_first else 1],
+            "/history/state": monitor_samples.STATE,
+            "/pool": monitor_samples.POOL,
+            "/speed": monitor_samples.SPEED,
+            "/scrape": monitor_samples.SCRAPE,
+            "/scrape/token": monitor_samples.TOKEN,
+        }
+        return {path: functools.partial(self._asked, one, query) for path, one in answers.items()}
+
+    def _asked(self, answer: object, query: httpx.QueryParams) -> object:
+        self.monitor_asked.append(dict(query))
+        return answer
 
     def _boots(self, query: str) -> BootHistory:
         self.boots_asked.append(query)

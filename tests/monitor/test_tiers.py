@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from studio.monitor import tiers
 from studio.monitor.tiers import TIERS, Stretch
 
-FLOATS = st.floats(min_value=-1e30, max_value=1e30, width=32)
+FLOATS = st.floats(min_value=-(2.0**100), max_value=2.0**100, width=32)
 
 
 def stretches() -> st.SearchStrategy[Stretch]:
