@@ -6,7 +6,6 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 import asyncio
 import atexit
 import dataclasses
-import functools
 import shutil
 import sys
 import tempfile
@@ -234,28 +233,11 @@ class FakeService:
             "/gateway/selftest": lambda: self.selftest,
             "/settings": CareSettings,
             "/keys": lambda: self.keys,
-            **self._of_monitor(query),
+            **monitor_samples.readers(query, self.monitor_asked),
         }
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
         return readers[path]()
-
-    def _of_monitor(self, query: httpx.QueryParams) -> dict[str, Callable[[], object]]:
-        is_first = float(query.get("since", 0)) < monitor_samples.SINCE + 120
-        answers = {
-            "/history/series": monitor_samples.ANSWER,
-            "/history/rows": monitor_samples.PAGES[0 if is_first else 1],
-            "/history/state": monitor_samples.STATE,
-            "/pool": monitor_samples.POOL,
-            "/speed": monitor_samples.SPEED,
-            "/scrape": monitor_samples.SCRAPE,
-            "/scrape/token": monitor_samples.TOKEN,
-        }
-        return {path: functools.partial(self._asked, one, query) for path, one in answers.items()}
-
-    def _asked(self, answer: object, query: httpx.QueryParams) -> object:
-        self.monitor_asked.append(dict(query))
-        return answer
 
     def _boots(self, query: str) -> BootHistory:
         self.boots_asked.append(query)

@@ -1,5 +1,7 @@
 """What a service says of history, pool, speed and scraping."""
 
+from collections.abc import Callable, Mapping
+
 from studio.domain.history import (
     HistoryAnswer,
     HistoryEvent,
@@ -130,3 +132,28 @@ SPEED = SpeedReport(
 )
 SCRAPE = ScrapeInfo(is_on=True, url="http://127.0.0.1:40001/metrics", port=40_001)
 TOKEN = ScrapeToken(token="weir-metrics-abc")
+
+
+def readers(
+    query: Mapping[str, str], asked: list[dict[str, str]]
+) -> dict[str, Callable[[], object]]:
+    """Return what answers each path; what was asked is noted in `asked`."""
+    is_first = float(query.get("since", "0")) < SINCE + 120
+    answers: dict[str, object] = {
+        "/history/series": ANSWER,
+        "/history/rows": PAGES[0 if is_first else 1],
+        "/history/state": STATE,
+        "/pool": POOL,
+        "/speed": SPEED,
+        "/scrape": SCRAPE,
+        "/scrape/token": TOKEN,
+    }
+
+    def noted(answer: object) -> Callable[[], object]:
+        def read() -> object:
+            asked.append(dict(query))
+            return answer
+
+        return read
+
+    return {path: noted(answer) for path, answer in answers.items()}
