@@ -9,6 +9,7 @@ from studio.app.pool import Pool
 from studio.app.scrape import Scrape, exposed
 from studio.app.speed import Speed
 from studio.app.wiring import Parts
+from studio.domain.alarms import Alarm
 from studio.domain.control import Status
 from studio.domain.events import Event
 from studio.domain.hardware import HostSnapshot
@@ -85,6 +86,10 @@ class Insight:
         self.past.hear_tick(tick)
         self.pool.hear_tick(tick)
         self.speed.hear_tick(tick)
+
+    def hear_alarm(self, alarm: Alarm) -> None:
+        """Take up an alarm that was raised, has changed, or is over."""
+        self.past.hear_alarm(alarm)
 
     def hear_engine(self, engine: EngineSnapshot) -> None:
         """Take up what the engine does."""

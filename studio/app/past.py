@@ -1,7 +1,7 @@
 """The history, as the facade sees it: what goes into it, and what may be asked of it."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from studio.domain import series
 from studio.domain.alarms import Alarm
@@ -59,17 +59,17 @@ class Past:
         for one in self._happenings.hear(engine):
             self.recorder.event(one.kind, one.name, one.detail)
 
-    def hear_alarms(self, alarms: Iterable[Alarm]) -> None:
-        """Keep the begin and the end of alarms; gets all that hold now, or ended just now."""
-        now = {(one.code, one.where, one.since): one for one in alarms if one.ended_at is None}
-        for key, one in now.items():
-            if key not in self._alarms:
-                kind = HistoryEventKind.ALARM
-                self.recorder.event(kind, one.code, f"{one.title}. {one.cause}", at=one.raised_at)
-        for key, one in self._alarms.items():
-            if key not in now:
-                self.recorder.event(HistoryEventKind.ALARM_ENDED, one.code, one.title)
-        self._alarms = now
+    def hear_alarm(self, alarm: Alarm) -> None:
+        """Keep the begin and the end of an alarm, each once, however often it is told."""
+        key = (alarm.code, alarm.where, alarm.since)
+        if alarm.ended_at is not None:
+            if self._alarms.pop(key, None) is not None:
+                kind = HistoryEventKind.ALARM_ENDED
+                self.recorder.event(kind, alarm.code, f"{alarm.title}.", at=alarm.ended_at)
+        elif key not in self._alarms:
+            self._alarms[key] = alarm
+            detail = f"{alarm.title}. {alarm.cause}"
+            self.recorder.event(HistoryEventKind.ALARM, alarm.code, detail, at=alarm.raised_at)
 
     # -- what is asked ---------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ class _Of(NamedTuple):
     """What a row says that it was measured on."""
 
     card: str
-    count: int
+    cards: int
     power_w: float | None
     system: str | None
 
@@ -82,7 +82,7 @@ def _read(row: Expected) -> _Of:
 
 
 def _fits(of: _Of, machine: Machine) -> bool:
-    if not of.card or len(machine.cards) != of.count:
+    if not of.card or len(machine.cards) != of.cards:
         return False
     if any(not same_card(of.card, name) for name in machine.cards):
         return False

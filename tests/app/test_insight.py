@@ -21,7 +21,7 @@ async def test_a_boot_and_its_pool_are_known_afterwards(tmp_path: Path) -> None:
             speed = await made.studio.insight.speed.report()
             assert pool.tokens
             assert pool.room.sentence.startswith("Room for")
-            assert pool.forecast_tokens is not None
+            assert pool.seats == 16
             assert speed.preset == pool.preset
             assert speed.verdict.missing
 

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from studio.app.past import Past
@@ -38,8 +39,9 @@ async def test_the_service_the_engine_and_alarms_leave_events(past: Past) -> Non
         since=now,
         raised_at=now,
     )
-    for holding in ((alarm,), (alarm,), ()):
-        past.hear_alarms(holding)
+    over = msgspec.structs.replace(alarm, ended_at=now + 9)
+    for told in (alarm, alarm, over, over):
+        past.hear_alarm(told)
 
     assert await kinds(past) == [
         ("service-started", "service"),

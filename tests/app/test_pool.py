@@ -74,7 +74,7 @@ def test_everything_known_is_there(parts: Parts) -> None:
     assert found.seats == 8
     assert found.concurrency == pytest.approx(68_605 / 65_536)
     assert found.forecast_note == "The pool is what was forecast, to the token."
-    assert found.room.sentence == "Room for one more 48k conversation, or six of 8k."
+    assert found.room.sentence == "Room for one more 48k conversation, or four of 12k."
 
 
 def test_a_piece_of_an_answer_is_as_many_tokens_as_a_step_makes(parts: Parts) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.app.speed import Speed
+from studio.domain.control import UpRequest
 from studio.domain.errors import NotFound
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.keys import UsageRow
@@ -16,6 +17,8 @@ from studio.domain.pool import Resident
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
 from studio.domain.speed import SpeedCause, SpeedVerdictKind
 from studio.monitor.recorder import Recorder
+from tests.app.running import fake_paths, running
+from tests.fakes.counting import counted
 
 CARD = Gpu(index=0, name="NVIDIA GeForce RTX 3090", power_limit_w=350.0)
 PLAN = Plan(
@@ -57,7 +60,9 @@ class Serving:
         return self.rows
 
     async def _used(self, seconds: int) -> list[UsageRow]:
-        return [UsageRow(key_id="k", key="laptop", requests=seconds, tok_s_p50=40.0)]
+        return [
+            UsageRow(key_id="k", key="laptop", begins_at=None, requests=seconds, tok_s_p50=40.0)
+        ]
 
     def serve(self, seconds: int, decode: float, **more: object) -> None:
         """Let so many seconds pass."""
@@ -175,3 +180,15 @@ async def test_another_engine_begins_anew(serving: Serving) -> None:
         assert found.verdict.kind is SpeedVerdictKind.NOT_COMPARABLE
     assert found.preset == "lab"
     await serving.recorder.close()
+
+
+async def test_what_is_shown_is_what_a_client_counts(tmp_path: Path) -> None:
+    """Two streams through the real gateway: within one percent over some seconds."""
+    with fake_paths(tmp_path, tokens_per_s=60.0) as paths:
+        async with running(paths) as made:
+            result = await made.studio.up(UpRequest())
+            assert result.api_key is not None
+            found = await counted(made, result.api_key, seconds=5.0, streams=2)
+
+    assert found.client_tokens_per_s > 50
+    assert found.off < 0.01

@@ -14,7 +14,7 @@ def drawn(
         points,
         since=0,
         until=float(len(values)),
-        width=width or len(values),
+        width=width or len(values) or 5,
         height=2,
         label=lambda _value: "",
         marks=marks,

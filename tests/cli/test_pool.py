@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from studio.domain.pool import PoolReport
 from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.monitor_samples import POOL
@@ -15,7 +16,7 @@ Weir = Callable[..., Ran]
 def test_the_pool_is_shown_and_printed(weir: Weir) -> None:
     """For people, and as the record."""
     assert "23,100 of 68,605 tokens, 34 %" in weir("pool").out
-    assert weir("pool", "--json").document() == msgspec.to_builtins(POOL)
+    assert msgspec.json.decode(weir("pool", "--json").out, type=PoolReport) == POOL
 
 
 def test_without_a_service_it_says_so(weir: Weir, connector: FakeConnector) -> None:

@@ -25,7 +25,7 @@ def test_it_is_turned_on_shown_rotated_and_turned_off(typed: Typed) -> None:
     assert typed("metrics", "show-token").stdout != first
     assert json.loads(typed("metrics", "show", "--json").stdout)["port"] == 19_999
     assert "is off" in typed("metrics", "off").stdout
-    assert "weir metrics on" in typed("metrics", "show-token", status=2).stderr
+    assert "weir metrics on" in typed("metrics", "show-token", status=3).stderr
 
 
 def test_with_a_service_its_address_is_named(weir: Weir) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from studio.domain.speed import SpeedReport
 from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.monitor_samples import SPEED
@@ -14,7 +15,7 @@ Weir = Callable[..., Ran]
 def test_the_speed_is_shown_and_printed(weir: Weir) -> None:
     """For people, and as the record."""
     assert "the drafter's guesses are" in weir("speed").out
-    assert weir("speed", "--json").document() == msgspec.to_builtins(SPEED)
+    assert msgspec.json.decode(weir("speed", "--json").out, type=SpeedReport) == SPEED
 
 
 def test_without_a_service_it_says_so(weir: Weir, connector: FakeConnector) -> None:

@@ -81,7 +81,7 @@ async def test_prometheus_reads_with_its_own_token_only(tmp_path: Path) -> None:
             answer = await http.get(place, headers=own)
             assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
             names = {one.name for one in text_string_to_metric_families(answer.text)}
-            assert {"weir_build_info", "weir_engine_up", "weir_memory_bytes"} <= names
+            assert {"weir_build_info", "weir_engine_up", "weir_gateway_requests"} <= names
 
             wrong = await http.get(place)
             assert (wrong.status_code, wrong.json()["code"]) == (401, "token-wrong")

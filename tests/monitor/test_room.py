@@ -26,7 +26,7 @@ def fits(**known: int | None) -> Room:
     ("known", "sentence"),
     [
         ({"used_tokens": 45_000}, "Room for one more 20k conversation, or five of 4k."),
-        ({}, "Room for one more 64k conversation, or eight of 8k."),
+        ({}, "Room for one more 64k conversation, or four of 16k."),
         ({"running": 8}, "No seat is free: 8 of 8 are taken, so a further request waits."),
         ({"waiting": 2}, "Nothing more fits now: two requests wait already."),
         ({"waiting": 1}, "Nothing more fits now: one request waits already."),
