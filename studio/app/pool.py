@@ -80,7 +80,7 @@ class Pool:
             waiting=tick.waiting,
             waiting_by_reason=tick.waiting_by_reason,
             residents=residents,
-            other_tokens=_others(tick.pool_used_tokens, residents),
+            other_tokens=_others(tick.pool_used_tokens, residents, sample.block_size or 1),
             prefix_hit_share=tick.prefix_hit_share,
             external_hit_share=tick.external_hit_share,
             preemptions=tick.preemptions,
@@ -113,12 +113,16 @@ def _part(share: float | None, whole: int | None) -> int | None:
     return None if share is None or whole is None else round(share * whole)
 
 
-def _others(used: int | None, residents: tuple[Resident, ...]) -> int | None:
-    """Return what of the pool the residents do not explain; None where one of them is unknown."""
+def _others(used: int | None, residents: tuple[Resident, ...], block: int) -> int | None:
+    """Return what of the pool the residents do not explain; None where one of them is unknown.
+
+    Each takes whole blocks, and its next token may have a block already.
+    """
     held = [one.tokens for one in residents]
-    if used is None or None in held:
+    known = [one for one in held if one is not None]
+    if used is None or len(known) < len(held):
         return None
-    return max(0, used - sum(one for one in held if one is not None))
+    return max(0, used - sum(-(-(one + 1) // block) * block for one in known))
 
 
 def _compared(printed: int | None, plan: Plan | None) -> str | None:

@@ -1,8 +1,11 @@
 """How fast it is: joins ticks, keys, published figures and this machine's own past."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
 
 from studio.domain.errors import StudioError
 from studio.domain.hardware import Gpu, HostSnapshot
@@ -12,7 +15,7 @@ from studio.domain.metrics import Tick
 from studio.domain.plans import Plan
 from studio.domain.pool import Resident
 from studio.domain.server import EngineSnapshot
-from studio.domain.speed import KeySpeed, SpeedFigure, SpeedReport
+from studio.domain.speed import KeySpeed, SpeedFigure, SpeedReport, SpeedSteps
 from studio.monitor import figures, own_speeds, verdict
 from studio.monitor.figures import Machine
 from studio.monitor.own_speeds import Served, Sums
@@ -131,18 +134,22 @@ class Speed:
         """Return what is published for this machine, else what it did before."""
         if served is None:
             return None
-        if not engine.overrides:  # figures are of the preset as it is
-            try:
-                found = figures.published(self._expected(served.preset), self._machine())
-            except StudioError:  # the preset was taken away meanwhile
-                found = None
-            if found is not None:
-                return found
         now = self._clock()
         sums = await self._recorder.read(
             lambda connection: own_speeds.before(connection, served, now), Sums()
         )
-        return own_speeds.figure(sums, served)
+        own, found = own_speeds.figure(sums, served), None
+        if not engine.overrides:  # figures are of the preset as it is
+            with contextlib.suppress(StudioError):  # the preset was taken away meanwhile
+                found = figures.published(self._expected(served.preset), self._machine())
+        if found is None or found.tokens_per_step is not None or own is None:
+            return found or own
+        return msgspec.structs.replace(
+            found,
+            tokens_per_step=own.tokens_per_step,
+            step_s=own.step_s,
+            steps_of=SpeedSteps.PAST,
+        )
 
     def _what(self, engine: EngineSnapshot) -> Served | None:
         if engine.preset is None or engine.adopted is not None:

@@ -34,9 +34,10 @@ def chart(
     if not known:
         return []
     low, high = min(0.0, *known), max(known)
+    top = label(high)
     if high <= low:
-        high = low + 1
-    texts = [label(high), *[""] * (height - 2), label(low)] if height > 1 else [label(high)]
+        high, top = low + 1, ""
+    texts = [top, *[""] * (height - 2), label(low)]
     size = max(len(text) for text in texts)
     rows = []
     for row, text in enumerate(texts):

@@ -18,6 +18,7 @@ from studio.domain import series
 from studio.domain.errors import BadInput, HostLacks
 from studio.domain.history import HistoryPage
 from studio.domain.logs import moment
+from studio.domain.units import counted
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
@@ -132,7 +133,11 @@ def _report(
         console.document({"file": str(target), "rows": count, "since": span[0], "until": span[1]})
         return
     since, until = (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in span)
-    console.say(words.WRITTEN.format(rows=f"{count:,}", since=since, until=until, file=target))
+    console.say(
+        words.WRITTEN.format(
+            rows=counted(count, "row", "rows"), since=since, until=until, file=target
+        )
+    )
 
 
 class _Writes(Protocol):

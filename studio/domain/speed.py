@@ -27,14 +27,25 @@ class SpeedCause(enum.StrEnum):
     """The figure does not say how many tokens a step makes."""
 
 
+class SpeedSteps(enum.StrEnum):
+    """Where a figure's tokens per step and step time come from."""
+
+    FIGURE = "figure"
+    """Its own source, measured together with its tok/s."""
+    COMPUTED = "computed"
+    """Tokens per step stand in another row of the same source and version; the step time follows
+    from both."""
+    PAST = "past"
+    """Nobody published them: of this machine's own past."""
+
+
 class SpeedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """What a speed is held against: of one request alone with a short conversation."""
 
     decode_tokens_per_s: float
     tokens_per_step: float | None = None
     step_s: float | None = None
-    is_step_computed: bool = False
-    """Tokens per step and tok/s were published apart, and the step time follows from both."""
+    steps_of: SpeedSteps = SpeedSteps.FIGURE
     is_published: bool = True
     """False: of this machine's own past."""
     card: str

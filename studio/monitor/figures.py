@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from studio.domain.manifests import Expected
-from studio.domain.speed import SpeedFigure
+from studio.domain.speed import SpeedFigure, SpeedSteps
 
 _POWER = re.compile(r"(?:\bat |, ?)(\d{2,4}) W\b")
 _COUNT = re.compile(r"^(\d+) × ")
@@ -37,20 +37,20 @@ class _Of(NamedTuple):
     system: str | None
 
 
-def published(rows: Sequence[Expected], machine: Machine) -> SpeedFigure | None:
+def published(published_rows: Sequence[Expected], machine: Machine) -> SpeedFigure | None:
     """Return the figure for just this machine; None where nobody published one.
 
     Of several the one whose power limit is stated, then the first. Tokens per step may stand in a
-    row of their own, of the same card.
+    row of their own, of the same card and version.
     """
-    fitting = [row for row in rows if row.case is None and _fits(_read(row), machine)]
+    fitting = [row for row in published_rows if row.case is None and _fits(_read(row), machine)]
     speeds = [row for row in fitting if row.decode_tokens_per_s is not None]
     if not speeds:
         return None
     best = min(speeds, key=lambda row: _read(row).power_w is None)
-    steps = best if best.tokens_per_step is not None else None
-    if steps is None:
-        steps = next((row for row in fitting if row.tokens_per_step is not None), None)
+    # Of the same version only: others were measured with other prompts (HyperQwen, speed).
+    rows = [best, *(row for row in fitting if row.pin == best.pin)]
+    steps = next((row for row in rows if row.tokens_per_step is not None), None)
     decode = best.decode_tokens_per_s
     assert decode is not None
     tokens_per_step = steps.tokens_per_step if steps is not None else None
@@ -58,7 +58,7 @@ def published(rows: Sequence[Expected], machine: Machine) -> SpeedFigure | None:
         decode_tokens_per_s=decode,
         tokens_per_step=tokens_per_step,
         step_s=None if tokens_per_step is None else tokens_per_step / decode,
-        is_step_computed=steps is not best,
+        steps_of=SpeedSteps.FIGURE if steps in (None, best) else SpeedSteps.COMPUTED,
         card=_read(best).card,
         power_w=_read(best).power_w,
         source=best.source,

@@ -66,7 +66,7 @@ def resolution(question: Question, since: int, until: int) -> tuple[int, int]:
     """Return the tier that is read, and the seconds of one point.
 
     The finest tier that reaches back far enough and is not finer than the readings; of those that
-    give as many points as are wanted the coarsest, since it is the shortest to read.
+    give at least half as many points as are wanted the coarsest, since it is the shortest to read.
     """
     points = max(2, min(question.points, MOST_POINTS)) - 1  # the first one begins before the span
     age_s = question.now - since
@@ -76,7 +76,7 @@ def resolution(question: Question, since: int, until: int) -> tuple[int, int]:
             index = place
             break
     wide_s = (until - since) / points
-    while index + 1 < len(TIERS) and TIERS[index + 1].step_s <= wide_s:
+    while index + 1 < len(TIERS) and TIERS[index + 1].step_s <= 2 * wide_s:
         index += 1
     step_s = TIERS[index].step_s
     return index, max(1, -(-(until - since) // (points * step_s))) * step_s

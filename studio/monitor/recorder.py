@@ -160,11 +160,14 @@ class Recorder:
         self, wanted: tuple[str, ...], since: float, until: float, step_s: float | None
     ) -> HistoryPage:
         """Return a part of an export, beginning at `since`."""
-        tier = history_read.export_tier(since, self._clock(), step_s, self._interval_s())
-        return await self._read(
-            lambda known: history_read.rows(known, wanted, since, until, tier),
-            HistoryPage(step_s=1.0),
-        )
+        now, least_step_s = self._clock(), self._interval_s()
+
+        def read(known: Connection) -> HistoryPage:
+            begin = max(since, history_read.oldest(known, len(TIERS) - 1) or 0)
+            tier = history_read.export_tier(begin, now, step_s, least_step_s)
+            return history_read.rows(known, wanted, since, until, tier)
+
+        return await self._read(read, HistoryPage(step_s=1.0))
 
     async def state(self) -> HistoryState:
         """Return how the history is kept."""

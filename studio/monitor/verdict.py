@@ -11,6 +11,7 @@ from studio.domain.speed import (
     SpeedCause,
     SpeedFigure,
     SpeedMeasured,
+    SpeedSteps,
     SpeedVerdict,
     SpeedVerdictKind,
 )
@@ -63,7 +64,7 @@ def verdict(
 def _missing(measured: SpeedMeasured, figure: SpeedFigure | None) -> Iterator[str]:
     """Yield what it would take to compare."""
     if figure is None:
-        yield "nobody published a figure for this card, and this machine has none of its own yet"
+        yield "no figure is published for this machine, and it has none of its own yet"
     if measured.decode_tokens_per_s is None or measured.seconds < LEAST_S:
         yield (
             f"{LEAST_S:.0f} s of steady generating are needed, {measured.seconds:.0f} s were seen"
@@ -94,6 +95,8 @@ def _cause(measured: SpeedMeasured, figure: SpeedFigure) -> SpeedCause:
     is_step = measured.step_s > figure.step_s * (1 + TOLERANCE)
     if is_drafter and is_step:
         return SpeedCause.BOTH
+    if is_drafter == is_step and figure.steps_of is SpeedSteps.PAST:
+        return SpeedCause.UNKNOWN  # as it always was here
     if is_drafter == is_step:
         # Each is within what runs differ by, both together are not: the larger part is named.
         lost_tokens = figure.tokens_per_step / measured.tokens_per_step
@@ -109,7 +112,7 @@ def _why(
     cause: SpeedCause, measured: SpeedMeasured, figure: SpeedFigure, drafts: int | None
 ) -> str:
     steps, tokens = _steps_text(measured, figure), _tokens_text(measured, figure, drafts)
-    same = f"as {_was(figure)}"
+    same = f"as {_were(figure)}"
     match cause:
         case SpeedCause.DRAFTER:
             return (
@@ -125,6 +128,11 @@ def _why(
                 f"steps take longer ({steps}), and the drafter's guesses are taken less often"
                 f" ({tokens}). {_HINTS[SpeedCause.STEP_TIME]}"
             )
+        case _ if _is_as_always(measured, figure):
+            return (
+                "drafter and steps are as before on this machine, which has been slower all along:"
+                " its power limit, its driver, or WSL2."
+            )
         case _:
             return (
                 "whether the drafter or the steps are slow cannot be told, because the figure does"
@@ -137,7 +145,7 @@ def _steps_text(measured: SpeedMeasured, figure: SpeedFigure) -> str:
     theirs = figure.step_s or 1 / figure.decode_tokens_per_s
     if ours is None:
         return "not known"
-    about = "about " if figure.is_step_computed else ""
+    about = "about " if figure.steps_of is SpeedSteps.COMPUTED else ""
     return f"{ours * 1e3:.0f} ms instead of {about}{theirs * 1e3:.0f}"
 
 
@@ -155,6 +163,16 @@ def _head(decode: float, figure: SpeedFigure) -> str:
         return f"{ours}, {theirs} before on this machine"
     power = "" if figure.power_w is None else f" at {figure.power_w:.0f} W"
     return f"{ours}, published {theirs} on this card{power}"
+
+
+def _is_as_always(measured: SpeedMeasured, figure: SpeedFigure) -> bool:
+    has_steps = measured.tokens_per_step is not None and figure.tokens_per_step is not None
+    return has_steps and figure.steps_of is SpeedSteps.PAST
+
+
+def _were(figure: SpeedFigure) -> str:
+    """Say what drafter and steps are held against."""
+    return "before" if figure.steps_of is SpeedSteps.PAST else _was(figure)
 
 
 def _was(figure: SpeedFigure) -> str:

@@ -91,7 +91,7 @@ def test_residents_come_largest_first_and_explain_the_pool(parts: Parts) -> None
     parts.residents = (small, large)
 
     assert [one.request_id for one in parts.pool.now().residents] == ["b", "a"]
-    assert parts.pool.now().other_tokens == 990
+    assert parts.pool.now().other_tokens == 20_000 - 9 * 448 - 34 * 448
     parts.residents = (small, Resident(request_id="c"))
     assert parts.pool.now().other_tokens is None
 

@@ -3,6 +3,7 @@
 import pytest
 
 from studio.domain.manifests import Expected
+from studio.domain.speed import SpeedSteps
 from studio.host.paths import Paths, bundled_root
 from studio.monitor import figures
 from studio.monitor.figures import Machine, published
@@ -77,11 +78,24 @@ def test_tokens_per_step_may_stand_in_a_row_of_their_own() -> None:
 
     assert found is not None
     assert found.step_s == pytest.approx(0.04)
-    assert found.is_step_computed
+    assert found.steps_of is SpeedSteps.COMPUTED
     same = published([row("RTX 3090, Linux", tokens_per_step=5.0)], machine())
     assert same is not None
     assert same.step_s == pytest.approx(0.05)
-    assert not same.is_step_computed
+    assert same.steps_of is SpeedSteps.FIGURE
+
+
+def test_tokens_per_step_of_another_version_are_not_taken() -> None:
+    """They were measured with other prompts, and are not to be compared."""
+    rows = [
+        row("RTX 3090, Linux", pin="vLLM 0.27.1"),
+        row("RTX 3090, Linux", None, tokens_per_step=4.0, pin="vLLM 0.31.0"),
+    ]
+
+    found = published(rows, machine())
+
+    assert found is not None
+    assert found.tokens_per_step is found.step_s is None
 
 
 def test_the_shipped_presets_have_figures_for_the_cards_that_they_name(tmp_path: object) -> None:

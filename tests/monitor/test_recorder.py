@@ -161,6 +161,19 @@ async def test_events_are_kept_with_their_own_time(recording: Recording) -> None
     await recording.recorder.close()
 
 
+async def test_an_export_of_everything_is_as_fine_as_all_of_it_is_kept(
+    recording: Recording,
+) -> None:
+    """On the first day that is every second, not the minutes of a year."""
+    recording.feed(100)
+
+    page = await recording.recorder.page(("*",), 0, recording.clock.epoch, None)
+
+    assert page.step_s == 1
+    assert len(page.rows) == 99
+    await recording.recorder.close()
+
+
 async def test_the_state_says_how_much_is_kept(recording: Recording) -> None:
     """And since when."""
     recording.feed(30)

@@ -1,10 +1,11 @@
 """As fast as it should be? The drafter or the steps? Or nothing, and what is missing."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.domain.speed import SpeedCause, SpeedFigure, SpeedMeasured, SpeedVerdictKind
+from studio.domain.speed import SpeedCause, SpeedFigure, SpeedMeasured, SpeedSteps, SpeedVerdictKind
 from studio.monitor.verdict import SHORT_TOKENS, TOLERANCE, verdict
 
 Kind = SpeedVerdictKind
@@ -86,6 +87,21 @@ def test_a_figure_without_tokens_per_step_splits_nothing() -> None:
     assert "cannot be told" in found.sentence
 
 
+def test_steps_that_nobody_published_are_held_against_the_past() -> None:
+    """The speed against what was published, its two parts against what they were here."""
+    mixed = msgspec.structs.replace(FIGURE, steps_of=SpeedSteps.PAST)
+
+    drafter = verdict(seen(36.0, 2.5), mixed, drafts=7)
+    assert drafter.cause is SpeedCause.DRAFTER
+    assert "published 52.0 tok/s on this card at 350 W: step time is as before" in drafter.sentence
+    steps = verdict(seen(26.0, 3.6), mixed)
+    assert steps.cause is SpeedCause.STEP_TIME
+    always = msgspec.structs.replace(mixed, tokens_per_step=3.6, step_s=3.6 / 40)
+    same = verdict(seen(40.0, 3.6), always)
+    assert same.cause is SpeedCause.UNKNOWN
+    assert "slower all along" in same.sentence
+
+
 def test_this_machines_own_past_is_called_that() -> None:
     """Nobody published it."""
     own = SpeedFigure(
@@ -124,7 +140,7 @@ def test_no_figure_is_said_to_be_none() -> None:
 
     assert found.kind is Kind.NOT_COMPARABLE
     assert len(found.missing) == 2
-    assert "nobody published" in found.sentence
+    assert "no figure is published" in found.sentence
 
 
 RATES = st.floats(0.1, 10_000)
