@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-top bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        bench-top bench-idle bench-logs bench-death bench-plan bench-planner bench-window bench-history bench-speed lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -167,6 +167,12 @@ bench-planner: dev ## Recorded and published pools against what the planner make
 
 bench-top: dev ## What `weir top` costs: CPU and bytes to the terminal
 	$(BIN)/python -m tests.bench.bench_top $(ARGS)
+
+bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=--days 400
+	$(BIN)/python -m tests.bench.bench_history $(ARGS)
+
+bench-speed: dev ## tok/s as shown against tokens that a client counts; ARGS=--home for a real engine
+	$(BIN)/python -m tests.bench.bench_speed $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)

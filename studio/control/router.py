@@ -14,6 +14,7 @@ from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
 from studio.control.live import Live
+from studio.control.monitoring import Monitoring
 from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
@@ -53,6 +54,7 @@ class Router:
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
             *Benches(studio.bench).routes(),
             *Live(studio.cards).routes(),
+            *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

@@ -1,0 +1,105 @@
+"""What the history costs: to write a second, to keep a year, and to be asked about any span.
+
+    python -m tests.bench.bench_history [--days 400]
+
+36 series as of a machine with one card that works half of every hour, with noise on all that is
+measured. A day is written second by second; the other days minute by minute, as one reading each.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+import sqlite3
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from studio.monitor import history_read, history_schema, history_write
+from studio.monitor.history_read import Question
+from studio.monitor.history_write import Writer
+from tests.monitor.history_samples import BEGIN, load, new_file
+
+DAY = 86_400
+BATCH = 3
+SPANS = {
+    "10 minutes": 600,
+    "1 hour": 3_600,
+    "2 hours": 7_200,
+    "24 hours": DAY,
+    "7 days": 7 * DAY,
+    "30 days": 30 * DAY,
+    "100 days": 100 * DAY,
+    "400 days": 400 * DAY,
+}
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--days", type=int, default=400)
+    options = parser.parse_args()
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, {today}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "history.db"
+        file = new_file(path)
+        file.execute("PRAGMA synchronous = NORMAL")
+        end = _fill(file, options.days)
+        _ask(file, end)
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        print(f"| file | {path.stat().st_size / 1e6:.1f} MB |")
+        file.close()
+
+
+def _fill(file: sqlite3.Connection, days: int) -> int:
+    began = time.perf_counter()
+    writer, at = Writer(file), BEGIN
+    while at < BEGIN + (days - 1) * DAY:
+        with history_schema.transaction(file):
+            writer.add(load(at, DAY, step_s=60, seed=at))
+        history_write.tidy(file)
+        at += DAY
+    print(f"| {days - 1} days, minute by minute | {time.perf_counter() - began:.1f} s |")
+    size = history_write.size_of(file)
+    print(f"| size then | {size / 1e6:.1f} MB of at most {history_write.MOST_BYTES / 1e6:.0f} |")
+    readings = list(load(at, DAY, seed=at))
+    times, began = [], time.perf_counter()
+    for first in range(0, len(readings), BATCH):
+        batch_began = time.perf_counter()
+        with history_schema.transaction(file):
+            writer.add(readings[first : first + BATCH])
+        times.append(time.perf_counter() - batch_began)
+    whole = time.perf_counter() - began
+    times.sort()
+    print(
+        f"| the last day, in {len(times):,} batches of {BATCH} s | {whole:.1f} s:"
+        f" {whole / len(readings) * 1e6:.0f} µs a second of readings,"
+        f" batches p50 {times[len(times) // 2] * 1e3:.2f} ms, p99"
+        f" {times[len(times) * 99 // 100] * 1e3:.1f} ms, longest {times[-1] * 1e3:.0f} ms |"
+    )
+    return at + DAY
+
+
+def _ask(file: sqlite3.Connection, end: int) -> None:
+    for name, span in SPANS.items():
+        for wanted, what in ((("decode_tokens_per_s",), "one series"), (_THREE, "three series")):
+            question = Question(wanted, end - span, end, end)
+            times, answer = [], None
+            for _ in range(7):
+                began = time.perf_counter()
+                answer = history_read.answer(file, question)
+                times.append(time.perf_counter() - began)
+            assert answer is not None
+            points = max((len(one.points) for one in answer.series), default=0)
+            print(
+                f"| {name}, {what} | {points:,} points, {statistics.median(times) * 1e3:.1f} ms,"
+                f" at most {max(times) * 1e3:.1f} ms |"
+            )
+
+
+_THREE = ("pool_used_tokens", "spill_bytes", "decode_tokens_per_s")
+
+if __name__ == "__main__":
+    main()
