@@ -219,6 +219,9 @@ class Top:
                 state.requests = await client.requests(lines=_REQUESTS)
                 now = await client.status()
                 state.gateway = now.gateway
+                state.speed = await client.speed()
+                if state.pool is None:
+                    state.pool = await client.pool()
             await asyncio.sleep(_ASK_S)
 
 

@@ -8,14 +8,17 @@ from studio.domain.units import GIB, UNKNOWN, bytes_text, percent_text
 _WIDE = 120
 
 
-def cards_lines(cards: tuple[CardSample, ...] | None, width: int, most: int) -> list[Line]:
+def cards_lines(
+    cards: tuple[CardSample, ...] | None, width: int, most: int, note: str | None = None
+) -> list[Line]:
     """Return a table of the cards in at most `most` lines; why there is none, where there is none.
 
-    Cards that have no room are counted in the last line.
+    Cards that have no room are counted in the last line. `note` is the monitor's own reason.
     """
     label = f"{words.CARDS:<9}"
     if cards is None:
-        return [line(Span(label, "strong"), Span(words.CARDS_UNKNOWN, "quiet"))]
+        reason = words.CARDS_UNKNOWN if note is None else words.BECAUSE.format(reason=note)
+        return [line(Span(label, "strong"), Span(reason, "quiet"))]
     if not cards:
         return [line(Span(label, "strong"), Span(words.NO_CARDS, "quiet"))]
     is_wide = width >= _WIDE

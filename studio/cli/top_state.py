@@ -11,6 +11,7 @@ from studio.domain.events import (
     EngineChanged,
     Event,
     GatewayChanged,
+    PoolChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -18,7 +19,9 @@ from studio.domain.events import (
 )
 from studio.domain.keys import RequestEntry
 from studio.domain.metrics import Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import EngineSnapshot
+from studio.domain.speed import SpeedReport
 
 _KEPT = 600
 """Seconds of charts."""
@@ -39,6 +42,8 @@ class State:
     base_url: str | None = None
     keys: list[KeyInfo] | None = None
     requests: list[RequestEntry] | None = None
+    pool: PoolReport | None = None
+    speed: SpeedReport | None = None
     alarms: tuple[Alarm, ...] | None = None
     """None: the service does not tell."""
     gone: str | None = None
@@ -65,6 +70,8 @@ class State:
                 return event.state is not StageState.RUNNING
             case GatewayChanged(base_url=base_url):
                 self.base_url = base_url
+            case PoolChanged(pool=pool):
+                self.pool = pool
             case ServiceStopping(reason=reason):
                 self.gone = reason
                 return True
@@ -98,6 +105,7 @@ class State:
         self.engine = EngineSnapshot()
         self.stages.clear()
         self.gateway = self.keys = self.requests = None
+        self.pool = self.speed = None
 
     def press(self, key: str) -> None:
         """Take a key that was pressed; `q` is the caller's."""

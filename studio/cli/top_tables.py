@@ -9,9 +9,11 @@ from studio.cli.top_state import State
 from studio.domain.alarms import Alarm, Severity
 from studio.domain.control import KeyInfo
 from studio.domain.keys import RequestEntry
-from studio.domain.units import UNKNOWN, duration_text, latency_text
+from studio.domain.pool import PoolReport, Resident
+from studio.domain.units import UNKNOWN, duration_text, latency_text, rate_text
 
 _WIDE = 100
+_ID_SHOWN = 8
 _STYLES = {Severity.NOTICE: "", Severity.WARNING: "warn", Severity.HARM: "bad"}
 
 
@@ -25,14 +27,51 @@ def keys_lines(state: State, width: int, most: int, now: float) -> list[Line]:
     if not keys:
         return [_said(words.KEYS, words.NO_KEYS)]
     shown = keys if len(keys) + 1 <= most else keys[: max(0, most - 2)]
-    rows = [words.KEY_COLUMNS, *(_key_row(key, now) for key in shown)]
-    texts = columns(rows, (False, *(True,) * 6, False), 0, width)
+    rows: list[tuple[str, ...]] = [words.KEY_COLUMNS, *(_key_row(key, now) for key in shown)]
+    rights = [False, *(True,) * 6, False]
+    if width >= _WIDE:
+        speeds = {one.key: one.tok_s_p50 for one in state.speed.keys} if state.speed else {}
+        found = [rate_text(speeds.get(key.name)).removesuffix(" tok/s") for key in shown]
+        rows = [
+            (*row[:-1], speed, row[-1])
+            for row, speed in zip(rows, [words.KEY_SPEED, *found], strict=True)
+        ]
+        rights.insert(-1, True)
+    texts = columns(rows, rights, 0, width)
     order = words.SORTED_BY.format(name=words.SORTS[state.sort])
     lines = [_headed(texts[0], order, width), *(line(text) for text in texts[1:])]
     if len(shown) < len(keys):
-        more = f"… and {len(keys) - len(shown)} more"
+        more = words.MORE_COUNT.format(count=len(keys) - len(shown))
         lines.append(line(Span(more, "quiet")))
     return lines[:most]
+
+
+def residents_lines(pool: PoolReport | None, width: int, most: int) -> list[Line]:
+    """Return the requests that run now, the largest first, in at most `most` lines."""
+    if pool is None or not pool.residents or most <= 1:
+        return []
+    shown = pool.residents if len(pool.residents) + 1 <= most else pool.residents[: most - 2]
+    rows: list[tuple[str, ...]] = [words.RESIDENT_COLUMNS, *(_resident(one) for one in shown)]
+    texts = columns(rows, (False, False, False, *(True,) * 4), 1, width)
+    lines = [line(Span(texts[0], "quiet")), *(line(text) for text in texts[1:])]
+    if len(shown) < len(pool.residents):
+        lines.append(
+            line(Span(words.MORE_COUNT.format(count=len(pool.residents) - len(shown)), "quiet"))
+        )
+    return lines
+
+
+def _resident(one: Resident) -> tuple[str, ...]:
+    held = UNKNOWN if one.tokens is None else f"{one.tokens:,}"
+    return (
+        one.request_id[-_ID_SHOWN:],
+        one.key or UNKNOWN,
+        words.RESIDENT_STATES.get(one.state, one.state),
+        duration_text(one.age_s),
+        UNKNOWN if one.prompt_tokens is None else f"{one.prompt_tokens:,}",
+        UNKNOWN if one.generated_tokens is None else f"{one.generated_tokens:,}",
+        words.ESTIMATE.format(tokens=held) if one.is_estimated and one.tokens is not None else held,
+    )
 
 
 def requests_lines(requests: list[RequestEntry] | None, width: int, most: int) -> list[Line]:

@@ -15,6 +15,7 @@ from studio.cli.top_state import State
 from studio.domain.events import StageProgress
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineState
+from studio.domain.speed import SpeedVerdictKind
 from studio.domain.spill import SpillFlow
 from studio.domain.units import (
     UNKNOWN,
@@ -30,6 +31,7 @@ LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 _LABEL = 9
 _GAUGE = 20
 _ROOMY = 100
+_WIDE = 140
 """From so many columns on, lines say more than the least."""
 _FIGURE = 16
 _ALARMS = 3
@@ -96,22 +98,25 @@ def _footer(state: State) -> Line:
 
 def _main(state: State, width: int, height: int, now: float, *, is_plain: bool) -> list[Line]:
     head = _notices(state, width)
-    head += [_pool(state, width, is_plain=is_plain)]
+    head += [_pool(state, width, is_plain=is_plain), *_room(state)]
     head += _spill(state.tick, width)
     head += _speeds(state, width, is_plain=is_plain)
-    head += [_times(state), _host(state, width)]
-    gap: list[Line] = [()] if height >= _BLANKS_FROM else []
-    left = height - len(head) - 4 * len(gap)
+    is_tall = height >= _BLANKS_FROM
+    head += [_times(state, width), *_verdict(state, width, is_tall=is_tall), _host(state, width)]
+    gap: list[Line] = [()] if is_tall else []
+    left = height - len(head) - 5 * len(gap)
     alarms = top_tables.alarms_lines(state.alarms, width, _ALARMS)
     left -= len(alarms)
-    cards = top_cards.cards_lines(
-        state.tick.cards if state.tick is not None else None, width, max(2, left - 2)
-    )
+    tick = state.tick or Tick(at=0.0)
+    cards = top_cards.cards_lines(tick.cards, width, max(2, left - 2), tick.cards_note)
     left -= len(cards)
     keys = top_tables.keys_lines(state, width, min(left, max(_KEYS, left // 2)), now)
     left -= len(keys)
+    residents = top_tables.residents_lines(state.pool, width, max(left // 2, min(left, _KEYS)))
+    left -= len(residents)
     requests = top_tables.requests_lines(state.requests, width, left)
-    return [*head, *gap, *alarms, *gap, *cards, *gap, *keys, *gap, *requests]
+    tables = [*keys, *gap, *residents, *(gap if residents else ()), *requests]
+    return [*head, *gap, *alarms, *gap, *cards, *gap, *tables]
 
 
 def _label(text: str) -> Span:
@@ -158,11 +163,12 @@ def _pool(state: State, width: int, *, is_plain: bool) -> Line:
         used=UNKNOWN if tick.pool_used_tokens is None else f"{tick.pool_used_tokens:,}",
         total=tokens_text(total),
     )
+    waiting = render.count_text(tick.waiting)
+    if tick.waiting and tick.waiting_by_reason and width >= _ROOMY:
+        waiting = words.WAITS.format(count=waiting, reasons=_reasons(tick.waiting_by_reason))
     pieces = [
         amount,
-        words.QUEUE.format(
-            running=render.count_text(tick.running), waiting=render.count_text(tick.waiting)
-        ),
+        words.QUEUE.format(running=render.count_text(tick.running), waiting=waiting),
     ]
     if width >= _ROOMY:
         pieces.append(words.PREEMPTIONS.format(count=render.count_text(tick.preemptions)))
@@ -173,6 +179,11 @@ def _pool(state: State, width: int, *, is_plain: bool) -> Line:
         Span(f"{gauge(share, size, is_plain=is_plain)} {percent_text(share):>5}", style),
         f"  {' · '.join(pieces)}",
     )
+
+
+def _reasons(by_reason: dict[str, int]) -> str:
+    named = [(words.WAIT_REASONS.get(one, one), count) for one, count in by_reason.items() if count]
+    return ", ".join(f"{name} {count}" for name, count in named) or UNKNOWN
 
 
 def _spill(tick: Tick | None, width: int) -> list[Line]:
@@ -252,17 +263,47 @@ def _speed(state: State, label: str, name: str, width: int, *, is_plain: bool) -
     return line(_label(label), Span(f"{rate_text(value):<{_FIGURE}}", "strong"), f" {chart}")
 
 
-def _times(state: State) -> Line:
+def _times(state: State, width: int) -> Line:
     tick = state.tick or Tick(at=0.0)
-    ttft = next((one.ttft_s for one in reversed(state.ticks) if one.ttft_s is not None), None)
     per_step = UNKNOWN if tick.tokens_per_step is None else f"{tick.tokens_per_step:.2f}"
     pieces = [
-        words.TTFT.format(time=latency_text(ttft)),
+        words.TTFT.format(half=latency_text(tick.ttft_p50_s), most=latency_text(tick.ttft_p95_s)),
+        words.STEP.format(time=_ms(tick.step_s)),
         words.PER_STEP.format(tokens=per_step),
         words.PREFIX.format(share=percent_text(tick.prefix_hit_share)),
-        words.ANSWERED.format(count=render.count_text(tick.requests_total)),
     ]
+    if width >= _ROOMY:
+        pieces.insert(1, words.BETWEEN.format(half=_ms(tick.itl_p50_s), most=_ms(tick.itl_p95_s)))
+    if tick.acceptance and width >= _WIDE:
+        shares = " ".join(f"{share * 100:.0f}" for share in tick.acceptance)
+        pieces.append(words.TAKEN.format(shares=f"{shares} %"))
     return line(_label(words.TIMES), " · ".join(pieces))
+
+
+def _ms(seconds: float | None) -> str:
+    return UNKNOWN if seconds is None else f"{seconds * 1_000:.0f} ms"
+
+
+def _verdict(state: State, width: int, *, is_tall: bool) -> list[Line]:
+    """Return whether it is as fast as it should be; what cannot be compared only where room is."""
+    if state.speed is None or not state.engine.is_serving:
+        return []
+    verdict = state.speed.verdict
+    is_compared = verdict.kind is not SpeedVerdictKind.NOT_COMPARABLE
+    if not is_compared and not is_tall:
+        return []
+    style = "warn" if verdict.kind is SpeedVerdictKind.SLOWER else "" if is_compared else "quiet"
+    texts = textwrap.wrap(verdict.sentence, width - _LABEL)[: 3 if is_tall else 2]
+    return [
+        line(_label(words.VERDICT if number == 0 else ""), Span(text, style))
+        for number, text in enumerate(texts)
+    ]
+
+
+def _room(state: State) -> list[Line]:
+    if state.pool is None or not state.engine.is_serving:
+        return []
+    return [line(_label(words.ROOM), Span(state.pool.room.sentence, "quiet"))]
 
 
 def _host(state: State, width: int) -> Line:
@@ -287,9 +328,10 @@ def _host(state: State, width: int) -> Line:
 
 
 def _cards_page(state: State, width: int, height: int) -> list[Line]:
-    cards = state.tick.cards if state.tick is not None else None
-    lines = top_cards.cards_lines(cards, width, height)
-    for sentence in top_cards.faults_lines(cards):
+    tick = state.tick or Tick(at=0.0)
+    lines = top_cards.cards_lines(tick.cards, width, height, tick.cards_note)
+    notes = [tick.cards_note] if tick.cards and tick.cards_note else []
+    for sentence in (*notes, *top_cards.faults_lines(tick.cards)):
         lines += [line(Span(text, "quiet")) for text in textwrap.wrap(sentence, width)]
     return lines
 

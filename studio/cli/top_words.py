@@ -32,6 +32,9 @@ CARDS = "Cards"
 ALARMS = "Alarms"
 KEYS = "Keys"
 REQUESTS = "Requests"
+RUNNING = "Running"
+VERDICT = "Verdict"
+ROOM = "Room"
 HOST = "Host"
 
 POOL_OF = "{used} of {total}"
@@ -52,9 +55,14 @@ SPILL_KINDS = {
     "ple-disk": "PLE from disk",
 }
 MOVES = "{rate}/s"
-TTFT = "first token {time}"
+TTFT = "first token {half}, 95 % {most}"
+BETWEEN = "between tokens {half}, 95 % {most}"
+STEP = "step {time}"
 PER_STEP = "{tokens} tok/step"
-PREFIX = "prefix cache {share}"
+PREFIX = "cache {share}"
+TAKEN = "guesses taken {shares}"
+WAITS = "{count} ({reasons})"
+WAIT_REASONS = {"capacity": "no room or seat", "deferred": "held back"}
 ANSWERED = "answered {count}"
 MEMORY = "memory {used} of {total}"
 ENGINE_MEMORY = "engine {used}"
@@ -68,8 +76,13 @@ CARD_COLUMNS_WIDE = (
 )  # fmt: skip
 NOTHING_HOLDS = "nothing"
 LOST = "lost: it answers no more"
+MORE_COUNT = "… and {count} more"
 MORE = "… and {count} more: {key}"
 KEY_COLUMNS = ("key", "running", "requests", "errors", "prompt", "cached", "generated", "last used")
+KEY_SPEED = "tok/s"
+RESIDENT_COLUMNS = ("running", "key", "", "for", "prompt", "generated", "in the pool")
+RESIDENT_STATES = {"reading": "reads its prompt", "writing": "writes"}
+ESTIMATE = "~{tokens}"
 REQUEST_COLUMNS_NARROW = ("at", "key", "status", "first token", "took", "prompt", "generated")
 REQUEST_COLUMNS = ("at", "key", "status", "first token", "took", "prompt", "cached", "generated")
 SORTED_BY = "by {name}"
@@ -78,6 +91,7 @@ NEVER = "never"
 REVOKED = "revoked"
 
 NO_CARDS = "none: the driver lists no card"
+BECAUSE = "– ({reason})"
 CARDS_UNKNOWN = "– (NVIDIA's driver does not answer, or there is none)"
 NO_TICK = "– (no reading yet)"
 NO_ENGINE = "– (no engine serves)"
