@@ -14,12 +14,13 @@ from studio.domain.units import UNKNOWN, duration_text, latency_text, rate_text
 
 _WIDE = 100
 _ID_SHOWN = 8
+_LEAST = 3
 _STYLES = {Severity.NOTICE: "", Severity.WARNING: "warn", Severity.HARM: "bad"}
 
 
 def keys_lines(state: State, width: int, most: int, now: float) -> list[Line]:
-    """Return the keys that work, in at most `most` lines."""
-    if most <= 0:
+    """Return the keys that work, in at most `most` lines; below three there is no room for any."""
+    if most < _LEAST:
         return []
     if state.keys is None:
         return [_said(words.KEYS, words.KEYS_UNKNOWN)]

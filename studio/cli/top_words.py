@@ -55,7 +55,7 @@ SPILL_KINDS = {
     "ple-disk": "PLE from disk",
 }
 MOVES = "{rate}/s"
-TTFT = "first token {half}, 95 % {most}"
+TTFT = "first {half}, 95 % {most}"
 BETWEEN = "between tokens {half}, 95 % {most}"
 STEP = "step {time}"
 PER_STEP = "{tokens} tok/step"

@@ -9,6 +9,7 @@ from studio.domain.events import (
     EngineChanged,
     GatewayChanged,
     LogAppended,
+    PoolChanged,
     ServiceStopping,
     Stage,
     StageProgress,
@@ -17,7 +18,7 @@ from studio.domain.events import (
 )
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineSnapshot, EngineState
-from tests.cli.top_samples import keys, state, ticks
+from tests.cli.top_samples import POOL, keys, state, ticks
 
 
 def stage(progress: StageState) -> StageProgress:
@@ -31,7 +32,9 @@ def test_a_tick_draws_and_a_log_line_does_not() -> None:
 
     assert found.take(Ticked(tick=Tick(at=1.0)))
     assert not found.take(LogAppended(lines=()))
+    assert not found.take(PoolChanged(pool=POOL))
     assert found.tick == Tick(at=1.0)
+    assert found.pool == POOL
 
 
 def test_what_a_person_waits_for_draws_at_once() -> None:

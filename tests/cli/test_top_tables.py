@@ -4,8 +4,14 @@ import msgspec
 
 from studio.cli.cells import Line, text_of, width_of
 from studio.cli.top_state import State
-from studio.cli.top_tables import alarms_lines, alarms_page, keys_lines, requests_lines
-from tests.cli.top_samples import ALARM, NOTICE, NOW, keys, requests
+from studio.cli.top_tables import (
+    alarms_lines,
+    alarms_page,
+    keys_lines,
+    requests_lines,
+    residents_lines,
+)
+from tests.cli.top_samples import ALARM, NOTICE, NOW, POOL, keys, requests
 
 
 def shown(lines: list[Line]) -> list[str]:
@@ -21,7 +27,7 @@ def test_keys_are_cut_to_their_room_and_counted() -> None:
 
     assert len(lines) == 5
     assert lines[-1] == "… and 5 more"
-    assert keys_lines(found, 80, 0, NOW) == []
+    assert keys_lines(found, 80, 2, NOW) == []
     assert "not asked yet" in shown(keys_lines(State(), 80, 5, NOW))[0]
     assert "weir keys create" in shown(keys_lines(State(keys=[]), 80, 5, NOW))[0]
 
@@ -58,6 +64,21 @@ def test_the_newest_request_stands_first_and_failures_are_marked() -> None:
     assert requests_lines(None, 100, 4) == []
     assert requests_lines(requests(2), 100, 1) == []
     assert "none yet" in shown(requests_lines([], 100, 4))[0]
+
+
+def test_running_requests_are_shown_with_what_they_hold() -> None:
+    """Who fills the pool is the first question when it is full."""
+    lines = shown(residents_lines(POOL, 100, 5))
+
+    assert "51b7d2" in lines[1]
+    assert "writes" in lines[1]
+    assert lines[1].endswith("~25,430")
+    assert lines[2].endswith("–")
+    assert residents_lines(None, 100, 5) == []
+    assert residents_lines(POOL, 100, 1) == []
+    assert residents_lines(msgspec.structs.replace(POOL, residents=()), 100, 5) == []
+    many = msgspec.structs.replace(POOL, residents=POOL.residents * 9)
+    assert shown(residents_lines(many, 100, 5))[-1] == "… and 15 more"
 
 
 def test_alarms_are_cut_to_their_room() -> None:

@@ -16,6 +16,7 @@ from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
 from studio.domain.remedies import Badge
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.speed import SpeedVerdict
 from studio.domain.spill import SpillFlow, SpillKind
 from tests.cli import top_screens
 from tests.cli.top_samples import NOW, STATES, card, state
@@ -98,7 +99,9 @@ def test_what_matters_most_is_there_at_the_smallest_size() -> None:
         "62 %  42,535 of 68,605 tokens",
         "none where it hurts",
         "tok/s",
-        "first token 0.17 s · 3.10 tok/step · prefix cache 71 %",
+        "first 0.17 s, 95 % 0.31 s · step 26 ms · 3.10 tok/step · cache 71 %",
+        "Room for one more conversation of 20,000 tokens.",
+        "41 tok/s, published 52 on this card at 350 W",
         "22.1/24.0",
         "248/250",
         "sw-power-cap",
@@ -202,6 +205,40 @@ def test_a_service_that_is_gone_is_said_and_the_last_figures_stay() -> None:
 def test_a_paused_screen_says_so() -> None:
     """Else it is taken for a dead one."""
     assert "paused" in drawn(state(None, is_paused=True)).splitlines()[0]
+
+
+def test_a_speed_that_cannot_be_compared_takes_no_room_from_figures() -> None:
+    """Most of the time nothing runs that a figure is known of."""
+    found = state(None)
+    assert found.speed is not None
+    verdict = SpeedVerdict(sentence="Nothing runs.")
+    found.speed = msgspec.structs.replace(found.speed, verdict=verdict)
+
+    assert "Nothing runs." not in drawn(found)
+    assert "Nothing runs." in drawn(found, 120, 40)
+
+
+def test_reasons_for_waiting_and_guesses_are_for_wide_terminals() -> None:
+    """They explain two figures that stand beside them."""
+    shown = drawn(state(None), 160, 40)
+
+    assert "waiting 1 (no room or seat 1)" in shown
+    assert "guesses taken 81 62 40 %" in shown
+    assert "between tokens 25 ms, 95 % 31 ms" in shown
+    assert "41.3" in shown
+    odd = state(None)
+    odd.tick = msgspec.structs.replace(odd.ticks[-1], waiting_by_reason={"new": 0})
+    assert "waiting 1 (–)" in drawn(odd, 160, 40)
+
+
+def test_why_cards_are_not_known_is_the_monitors_own_word() -> None:
+    """It knows whether a driver hangs or is not there."""
+    found = state(None)
+    found.tick = msgspec.structs.replace(found.ticks[-1], cards_note="The driver hangs.")
+    assert "– (The driver hangs.)" in drawn(found)
+    stale = state((card(),), view="cards")
+    stale.tick = msgspec.structs.replace(stale.ticks[-1], cards_note="Cards are 9 s old.")
+    assert "Cards are 9 s old." in drawn(stale)
 
 
 def test_a_terminal_that_is_too_small_is_told() -> None:

@@ -8,8 +8,10 @@ from studio.domain.cards import CardSample
 from studio.domain.control import GatewayInfo, KeyInfo
 from studio.domain.keys import RequestEntry
 from studio.domain.metrics import Tick
+from studio.domain.pool import PoolReport, Resident, ResidentState, Room
 from studio.domain.remedies import Remedy, RemedyKind
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.speed import KeySpeed, SpeedReport, SpeedVerdict, SpeedVerdictKind
 from studio.domain.spill import SpillFlow, SpillKind
 
 NOW = 1_764_417_600.0
@@ -63,6 +65,32 @@ NOTICE = Alarm(
 )
 
 
+POOL = PoolReport(
+    at=NOW,
+    residents=(
+        Resident(
+            request_id="req-7f3a0c51b7d2",
+            key="laptop",
+            state=ResidentState.WRITING,
+            age_s=4.2,
+            prompt_tokens=25_120,
+            generated_tokens=310,
+        ),
+        Resident(request_id="req-1", key=None, age_s=0.4),
+    ),
+    room=Room(tokens=26_070, sentence="Room for one more conversation of 20,000 tokens."),
+)
+SPEED = SpeedReport(
+    at=NOW,
+    keys=(KeySpeed(key="laptop", tok_s_p50=41.3),),
+    verdict=SpeedVerdict(
+        kind=SpeedVerdictKind.SLOWER,
+        sentence="41 tok/s, published 52 on this card at 350 W: steps are as published, the"
+        " drafter's guesses are taken less often (2.1 of 7).",
+    ),
+)
+
+
 def card(index: int = 0, **more: object) -> CardSample:
     """Return a busy card."""
     known: dict[str, object] = {
@@ -107,6 +135,13 @@ def ticks(
                 decode_tokens_per_s=None if is_gap else wave,
                 prefill_tokens_per_s=900.0 if number % 17 == 0 else 0.0,
                 ttft_s=0.174 if number % 17 == 1 else None,
+                ttft_p50_s=0.174,
+                ttft_p95_s=0.31,
+                itl_p50_s=0.0253,
+                itl_p95_s=0.031,
+                step_s=0.0262,
+                acceptance=(0.81, 0.62, 0.4),
+                waiting_by_reason={"capacity": 1, "deferred": 0},
                 tokens_per_step=3.1,
                 prefix_hit_share=0.71,
                 preemptions=0,
@@ -179,6 +214,8 @@ def state(
         keys=keys("default", "laptop", "agent"),
         requests=requests(12),
         alarms=(),
+        pool=POOL,
+        speed=SPEED,
     )
     found.fill(ticks(cards, spill))
     for name, value in more.items():
