@@ -88,7 +88,7 @@ def points_of(connection: Connection, index: int, series: int, since: int, until
     if index == 0:
         return found
     step_s = TIERS[index].step_s
-    newest = max(found[-1][0] if found else 0, newest_of(connection, index) or 0)
+    newest = max(found[-1][0] if found else 0, newest_of(connection, index, until) or 0)
     closed = newest + step_s if newest else since
     if closed < until:
         found += points_of(connection, index - 1, series, max(since, closed), until)
