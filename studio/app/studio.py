@@ -24,6 +24,7 @@ from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -132,6 +133,7 @@ class Studio:
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.keys = Keys(parts.keys, self.bus.publish)
         self.insight = Insight(
             parts,
@@ -213,6 +215,7 @@ class Studio:
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
+            parts.card_reader.close()
             await parts.gateway.close()
             await self.close()
             parts.log.close()
@@ -417,6 +420,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            monitor=self._parts.sampler.info(),
         )
 
     def chosen(self) -> Settings:

@@ -13,6 +13,7 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.history import HISTORY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
@@ -144,4 +145,5 @@ COMMANDS: Mapping[str, Command] = {
     **POOL_COMMANDS,
     **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
+    **GPU_COMMANDS,
 }
