@@ -1,6 +1,6 @@
 """The bench: measures the engine that serves, keeps each run, and compares.
 
-It runs in the service, straight at the engine (docs/decisions/0020-bench.md). A run belongs to the
+It runs in the service, straight at the engine (docs/decisions/0027-bench.md). A run belongs to the
 call that began it; whoever else asks meanwhile is told that one is under way.
 """
 

@@ -15,7 +15,7 @@ from studio.domain.metrics import Tick
 from studio.domain.plans import Plan
 from studio.domain.pool import Resident
 from studio.domain.server import EngineSnapshot
-from studio.domain.speed import KeySpeed, SpeedFigure, SpeedReport, SpeedSteps
+from studio.domain.speed import KeySpeed, SpeedFigure, SpeedReport, SpeedSteps, SpeedVerdict
 from studio.monitor import figures, own_speeds, verdict
 from studio.monitor.figures import Machine
 from studio.monitor.own_speeds import Served, Sums
@@ -58,6 +58,7 @@ class Speed:
         self._window = SpeedWindow()
         self._served: Served | None = None
         self._sums = Sums()
+        self._known: tuple[Served | None, SpeedFigure | None] = (None, None)
 
     def expect(self, plan: Plan) -> None:
         """Take up what was planned for the start that comes next."""
@@ -85,6 +86,7 @@ class Speed:
         while True:
             await asyncio.sleep(_WRITE_S)
             await self.keep()
+            await self.look_up()
 
     async def keep(self) -> None:
         """Add what was measured to the past of this machine."""
@@ -97,7 +99,27 @@ class Speed:
             lambda connection: own_speeds.add(connection, served, sums, now)
         )
 
+    async def look_up(self) -> SpeedFigure | None:
+        """Return what the speed is held against now, and remember it for `verdict_now`."""
+        engine = self._engine()
+        served = self._what(engine)
+        figure = await self._figure(engine, served)
+        self._known = served, figure
+        return figure
+
     # -- what is asked ---------------------------------------------------------------------
+
+    def verdict_now(self) -> SpeedVerdict:
+        """Return what is to be thought of the last minute, without looking anything up.
+
+        For alarms, once a tick. The figure may be a minute old; one of another engine is none.
+        """
+        served, figure = self._known
+        if served is None or served != self._served:
+            figure = None
+        tick = self._tick()
+        drafts = len(tick.acceptance) if tick is not None and tick.acceptance else None
+        return verdict.verdict(self._window.measured(), figure, drafts)
 
     async def report(self) -> SpeedReport:
         """Return how fast it is, and whether that is as it should be."""
@@ -106,7 +128,7 @@ class Speed:
         served = self._what(engine)
         measured = self._window.measured()
         drafts = len(tick.acceptance) if tick.acceptance else None
-        figure = await self._figure(engine, served)
+        figure = await self.look_up()
         running, decode = tick.running, tick.decode_tokens_per_s
         return SpeedReport(
             at=tick.at,

@@ -66,7 +66,7 @@ class Parts:
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
-        self.recorder = Recorder(paths.history)
+        self.recorder = Recorder(paths.history, interval_s=self.care.sample_s)
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(

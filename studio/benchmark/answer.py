@@ -1,7 +1,7 @@
 """One request to the engine, and when each piece of its answer came.
 
 Straight to the engine's own address: the gateway is not in the way, so whatever the gateway sees
-meanwhile is somebody else's (docs/decisions/0020-bench.md).
+meanwhile is somebody else's (docs/decisions/0027-bench.md).
 """
 
 import dataclasses

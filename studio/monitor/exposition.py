@@ -46,6 +46,20 @@ OF_TICK: Mapping[str, Metric] = {
     ),
     "decode_tokens_per_s": _gauge("weir_decode_tokens_per_second", "Tokens generated a second."),
     "ttft_s": _gauge("weir_ttft_seconds", "Mean time to the first token, of the last ones."),
+    "ttft_p50_s": _gauge("weir_ttft_p50_seconds", "Half of the first tokens of a minute."),
+    "ttft_p95_s": _gauge("weir_ttft_p95_seconds", "95 % of the first tokens of a minute."),
+    "itl_p50_s": _gauge("weir_token_interval_p50_seconds", "Half of the times between tokens."),
+    "itl_p95_s": _gauge("weir_token_interval_p95_seconds", "95 % of the times between tokens."),
+    "step_s": _gauge("weir_step_seconds", "Mean time of one step while it generates."),
+    "external_hit_share": _gauge(
+        "weir_external_hit_ratio", "Prompt tokens found behind a connector, over a minute."
+    ),
+    "kv_load_bytes_per_s": _gauge(
+        "weir_kv_load_bytes_per_second", "From the KV tier in host memory back onto the card."
+    ),
+    "kv_store_bytes_per_s": _gauge(
+        "weir_kv_store_bytes_per_second", "From the card to the KV tier in host memory."
+    ),
     "tokens_per_step": _gauge("weir_tokens_per_step", "Tokens for each step with speculation."),
     "prefix_hit_share": _gauge(
         "weir_prefix_hit_ratio", "Prompt tokens found in the prefix cache, over a minute."
@@ -96,11 +110,13 @@ STARTED = _gauge("weir_service_start_time_seconds", "When the service started.")
 UP = _gauge("weir_engine_up", "1 when requests are answered.")
 STATE = _gauge("weir_engine_state", "1 for the state that the engine is in, 0 for the others.")
 RESTARTS = _gauge("weir_engine_restarts", "How often the engine was started again after a death.")
+WAITING = _gauge("weir_requests_waiting_by_reason", "Requests that wait, and why.")
+ACCEPTED = _gauge("weir_draft_accepted_ratio", "Drafts whose guess at this position was taken.")
 IN_FLIGHT = _gauge("weir_gateway_in_flight", "Requests that the gateway has sent to the engine.")
 HELD = _gauge("weir_gateway_waiting", "Requests that wait for an engine on its way.")
 TAKEN = _counter("weir_gateway_requests_total", "Requests that went to the engine.")
 ALL = (
-    BUILD, STARTED, UP, STATE, RESTARTS, IN_FLIGHT, HELD, TAKEN,
+    BUILD, STARTED, UP, STATE, RESTARTS, IN_FLIGHT, HELD, TAKEN, WAITING, ACCEPTED,
     *OF_TICK.values(), *OF_CARD.values(), *OF_SPILL.values(), *OF_KEY.values(),
 )  # fmt: skip
 
@@ -140,6 +156,10 @@ def _lines(now: Now) -> Iterator[str]:
     yield from _family(TAKEN, [({}, now.requests)])
     if tick is not None:
         yield from _families(OF_TICK, [({}, tick)])
+        reasons = (tick.waiting_by_reason or {}).items()
+        yield from _family(WAITING, [({"reason": reason}, count) for reason, count in reasons])
+        taken = enumerate(tick.acceptance or (), 1)
+        yield from _family(ACCEPTED, [({"position": str(n)}, share) for n, share in taken])
         yield from _families(OF_CARD, [(_of_card(card), card) for card in tick.cards or ()])
         flows = [({"kind": one.kind.value, "where": one.where or ""}, one) for one in tick.spill]
         yield from _families(OF_SPILL, flows)

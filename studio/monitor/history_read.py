@@ -88,7 +88,7 @@ def points_of(connection: Connection, index: int, series: int, since: int, until
     if index == 0:
         return found
     step_s = TIERS[index].step_s
-    newest = max(found[-1][0] if found else 0, newest_of(connection, index) or 0)
+    newest = max(found[-1][0] if found else 0, newest_of(connection, index, until) or 0)
     closed = newest + step_s if newest else since
     if closed < until:
         found += points_of(connection, index - 1, series, max(since, closed), until)
@@ -107,7 +107,7 @@ def _stored(connection: Connection, index: int, series: int, since: int, until: 
         first, last = (since - begins) // tier.step_s, -((begins - until) // tier.step_s)
         for slot, one in tiers.unpack_block(data, tier.slots).stretches(first, last):
             slots[begins + slot * tier.step_s] = one
-    hint, last = 0, max(slots, default=0)
+    hint, last, is_behind = 0, max(slots, default=0), False
     tail = connection.execute(
         "SELECT at, data FROM tail WHERE tier = ? AND at >= ? AND at < ?", (index, since, until)
     )
@@ -115,8 +115,8 @@ def _stored(connection: Connection, index: int, series: int, since: int, until: 
         stretch, hint = tiers.value_in_row(data, series, hint)
         if stretch is not None:
             slots[at] = stretch
-    newer = next(reversed(slots), 0)
-    return list(slots.items()) if newer >= last else sorted(slots.items())
+            is_behind = is_behind or at < last  # the clock was set back
+    return sorted(slots.items()) if is_behind else list(slots.items())
 
 
 def _pointed(
@@ -173,9 +173,23 @@ def rows(
     return HistoryPage(
         step_s=tier.step_s,
         rows=tuple(HistoryRow(at=at, values=_whole(parts[at])) for at in sorted(parts)),
-        next_at=end if end < until else None,
+        next_at=_next(connection, index, end) if end < until else None,
         known=tuple(sorted(known)),
     )
+
+
+def _next(connection: Connection, index: int, at: int) -> float | None:
+    """Return where something is kept at or after a moment: years may lie between two pages."""
+    block = connection.execute(
+        "SELECT min(begins) FROM blocks WHERE tier = ? AND begins > ?",
+        (index, at - TIERS[index].block_s),
+    ).fetchone()[0]
+    tail = connection.execute(
+        "SELECT min(at) FROM tail WHERE tier = ? AND at >= ?", (index, at)
+    ).fetchone()[0]
+    finer = _next(connection, index - 1, at) if index else None
+    found = [one for one in (block, tail, finer) if one is not None]
+    return float(max(at, min(found))) if found else None
 
 
 def _whole(row: dict[str, list[Stretch]]) -> dict[str, tuple[float, float, float]]:

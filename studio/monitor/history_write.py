@@ -170,9 +170,10 @@ def tidy(connection: Connection, most_bytes: int = MOST_BYTES) -> None:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
 
-def newest_of(connection: Connection, index: int) -> int | None:
-    """Return the newest moment in the tail of a tier."""
-    found = connection.execute("SELECT max(at) FROM tail WHERE tier = ?", (index,)).fetchone()[0]
+def newest_of(connection: Connection, index: int, until: int = 1 << 60) -> int | None:
+    """Return the newest moment in the tail of a tier, of those before `until`."""
+    newest = "SELECT max(at) FROM tail WHERE tier = ? AND at < ?"
+    found = connection.execute(newest, (index, until)).fetchone()[0]
     return None if found is None else int(found)
 
 
@@ -183,13 +184,14 @@ def size_of(connection: Connection) -> int:
 
 
 def drop_old(connection: Connection, index: int, kept: int) -> None:
-    """Keep the newest `kept` spans of a tier in which something was recorded.
+    """Keep the `kept` spans of a tier that were written last.
 
-    By number and not by age: a clock that is wrong for an hour must not empty the history.
+    By the order of writing and not by age: a clock that is years ahead for an hour must neither
+    empty the history nor take the place of what comes after it.
     """
     connection.execute(
-        "DELETE FROM blocks WHERE tier = ?1 AND begins <= (SELECT begins FROM blocks"
-        " WHERE tier = ?1 GROUP BY begins ORDER BY begins DESC LIMIT 1 OFFSET ?2)",
+        "DELETE FROM blocks WHERE tier = ?1 AND begins IN (SELECT begins FROM blocks"
+        " WHERE tier = ?1 GROUP BY begins ORDER BY max(rowid) DESC LIMIT -1 OFFSET ?2)",
         (index, kept),
     )
 

@@ -10,8 +10,10 @@ from studio.domain.metrics import Tick
 from studio.domain.speed import SpeedMeasured
 
 WINDOW_S = 60.0
-SETTLED = 4
-"""Ticks with the same number of requests before one counts: the rate looks back three seconds."""
+SETTLED_S = 3.0
+"""How long the same number of requests must have run before a tick counts: a rate looks so far
+back."""
+_SLACK_S = 0.2
 _READING_SHARE = 0.02
 """Prompt tokens a second, beside generated ones, that leave steps as they are."""
 _LONGEST_TICK_S = 15.0
@@ -26,7 +28,7 @@ class SpeedWindow:
         self._window_s = window_s
         self._entries: collections.deque[Entry] = collections.deque()
         self._running = 0
-        self._same = 0
+        self._since = 0.0
         self._last_at: float | None = None
 
     def add(self, tick: Tick, context_tokens: int | None) -> SpeedMeasured | None:
@@ -35,12 +37,13 @@ class SpeedWindow:
         `context_tokens` is the longest conversation that runs; None: not known.
         """
         running = tick.running or 0
-        self._same = self._same + 1 if running == self._running else 1
-        self._running = running
         span_s = 0.0 if self._last_at is None else tick.at - self._last_at
         self._last_at = tick.at
+        if running != self._running or not 0 < span_s <= _LONGEST_TICK_S:
+            self._since = tick.at
+        self._running = running
         decode = tick.decode_tokens_per_s
-        is_steady = running > 0 and self._same >= SETTLED and 0 < span_s <= _LONGEST_TICK_S
+        is_steady = running > 0 and tick.at - self._since >= SETTLED_S - _SLACK_S
         if not is_steady or not decode or _is_reading(tick, decode):
             self._forget(tick.at)
             return None
@@ -61,7 +64,7 @@ class SpeedWindow:
     def clear(self) -> None:
         """Forget everything: another engine serves."""
         self._entries.clear()
-        self._running = self._same = 0
+        self._running = 0
         self._last_at = None
 
     def measured(self) -> SpeedMeasured:

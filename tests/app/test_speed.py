@@ -157,6 +157,20 @@ async def test_changed_settings_have_no_published_figure(serving: Serving) -> No
     await serving.recorder.close()
 
 
+async def test_an_alarm_can_ask_at_every_tick(serving: Serving) -> None:
+    """Without a look at any file; the figure of another engine is not this one's."""
+    serving.rows = [Expected(card="RTX 3090", decode_tokens_per_s=52.0, source="them")]
+    serving.serve(30, 20.0)
+    assert serving.speed.verdict_now().kind is SpeedVerdictKind.NOT_COMPARABLE
+
+    await serving.speed.look_up()
+    assert serving.speed.verdict_now().kind is SpeedVerdictKind.SLOWER
+    serving.engine = EngineSnapshot(state=EngineState.READY, preset="other")
+    serving.serve(30, 20.0)
+    assert serving.speed.verdict_now().kind is SpeedVerdictKind.NOT_COMPARABLE
+    await serving.recorder.close()
+
+
 async def test_a_preset_that_is_gone_is_survived(serving: Serving) -> None:
     """Its engine still serves."""
     serving.engine = EngineSnapshot(state=EngineState.READY, preset="gone")

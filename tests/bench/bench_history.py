@@ -3,13 +3,14 @@
     python -m tests.bench.bench_history [--days 400]
 
 36 series as of a machine with one card that works half of every hour, with noise on all that is
-measured. A day is written second by second; the other days minute by minute, as one reading each.
+measured. Twenty days are written minute by minute and copied, the last day second by second.
 """
 
 import argparse
 import datetime
 import os
 import platform
+import random
 import sqlite3
 import statistics
 import tempfile
@@ -19,10 +20,13 @@ from pathlib import Path
 from studio.monitor import history_read, history_schema, history_write
 from studio.monitor.history_read import Question
 from studio.monitor.history_write import Writer
+from studio.monitor.tiers import TIERS, Stretch, pack_block
 from tests.monitor.history_samples import BEGIN, load, new_file
 
 DAY = 86_400
 BATCH = 3
+WRITTEN = 20
+"""Days that are really written; the others are copies of them."""
 SPANS = {
     "10 minutes": 600,
     "1 hour": 3_600,
@@ -54,16 +58,30 @@ def main() -> None:
 
 
 def _fill(file: sqlite3.Connection, days: int) -> int:
+    begin = BEGIN - BEGIN % (100 * DAY)  # every tier's blocks begin here
     began = time.perf_counter()
-    writer, at = Writer(file), BEGIN
-    while at < BEGIN + (days - 1) * DAY:
+    writer = Writer(file)
+    for day in range(WRITTEN):
         with history_schema.transaction(file):
-            writer.add(load(at, DAY, step_s=60, seed=at))
-        history_write.tidy(file)
-        at += DAY
-    print(f"| {days - 1} days, minute by minute | {time.perf_counter() - began:.1f} s |")
+            writer.add(load(begin + day * DAY, DAY, step_s=60, seed=day))
+    print(f"| {WRITTEN} days, minute by minute | {time.perf_counter() - began:.1f} s |")
+    at = begin + days * DAY
+    with history_schema.transaction(file):
+        writer.add(load(at, 60, seed=0))  # ends the blocks of the days before
+        for part in range(1, days // WRITTEN):
+            file.execute(
+                "INSERT OR REPLACE INTO blocks (tier, series, begins, data)"
+                " SELECT tier, series, begins + ?, data FROM blocks"
+                " WHERE tier IN (2, 3) AND begins < ?",
+                (part * WRITTEN * DAY, begin + WRITTEN * DAY),
+            )
+        _hours(file, begin, days)
+    history_write.tidy(file)
     size = history_write.size_of(file)
-    print(f"| size then | {size / 1e6:.1f} MB of at most {history_write.MOST_BYTES / 1e6:.0f} |")
+    print(
+        f"| {days} days, the same ones over and over | {size / 1e6:.1f} MB"
+        f" of at most {history_write.MOST_BYTES / 1e6:.0f} |"
+    )
     readings = list(load(at, DAY, seed=at))
     times, began = [], time.perf_counter()
     for first in range(0, len(readings), BATCH):
@@ -80,6 +98,18 @@ def _fill(file: sqlite3.Connection, days: int) -> int:
         f" {times[len(times) * 99 // 100] * 1e3:.1f} ms, longest {times[-1] * 1e3:.0f} ms |"
     )
     return at + DAY
+
+
+def _hours(file: sqlite3.Connection, begin: int, days: int) -> None:
+    """Write the hours of all days, which the same days over and over do not fit."""
+    chance = random.Random(5)
+    tier = TIERS[4]
+    for (series,) in file.execute("SELECT number FROM series").fetchall():
+        for block in range(begin, begin + days * DAY, tier.block_s):
+            values = {n: sorted(chance.random() for _ in range(3)) for n in range(tier.slots)}
+            data = pack_block({n: Stretch(*v, 3_600) for n, v in values.items()}, tier.slots)
+            put = "INSERT OR REPLACE INTO blocks (tier, series, begins, data) VALUES (4, ?, ?, ?)"
+            file.execute(put, (series, block, data))
 
 
 def _ask(file: sqlite3.Connection, end: int) -> None:

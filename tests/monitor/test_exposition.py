@@ -25,6 +25,8 @@ NOW = Now(
         pool_used_share=0.25,
         decode_tokens_per_s=101.5,
         preemptions=3,
+        waiting_by_reason={"capacity": 2},
+        acceptance=(0.8, 0.5),
         cards=(
             CardSample(index=0, name="RTX 3090", power_w=250.5, sm_clock_mhz=1_395),
             CardSample(index=1, name="RTX 3090", power_w=0.0),
@@ -64,6 +66,8 @@ def test_values_and_labels_arrive_as_they_are() -> None:
     assert value(NOW, "weir_pool_tokens") == 68_605
     assert value(NOW, "weir_decode_tokens_per_second") == 101.5
     assert value(NOW, "weir_preemptions_total") == 3
+    assert value(NOW, "weir_requests_waiting_by_reason", reason="capacity") == 2
+    assert value(NOW, "weir_draft_accepted_ratio", position="2") == 0.5
     assert value(NOW, "weir_engine_up", preset='a "strange"\nname\\') == 1
     assert value(NOW, "weir_engine_state", state="ready") == 1
     assert value(NOW, "weir_engine_state", state="failed") == 0

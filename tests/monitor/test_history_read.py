@@ -157,6 +157,36 @@ def test_an_export_comes_in_parts_that_leave_nothing_out(file: sqlite3.Connectio
     assert [row.values["running"][1] for row in rows] == [float(m) for m in range(3 * 1_440)]
 
 
+def test_an_export_leaps_over_years_without_anything(file: sqlite3.Connection) -> None:
+    """A clock that begins in 1970 at each start of the machine must not cost 20,000 questions."""
+    fill(file, (reading(3_600 + s, running=1.0) for s in range(0, 7_200, 20)))
+    fill(file, (reading(HOUR + s, running=2.0) for s in range(0, 7_200, 20)))
+    rows, since, parts = [], 0.0, 0
+
+    while parts < 10:
+        page = history_read.rows(file, ("*",), since, HOUR + 7_300, 2)
+        rows += page.rows
+        parts += 1
+        if page.next_at is None:
+            break
+        since = page.next_at
+
+    assert parts == 2
+    assert [row.values["running"][1] for row in rows] == [1.0] * 120 + [2.0] * 120
+
+
+def test_a_clock_set_back_leaves_points_in_order(file: sqlite3.Connection) -> None:
+    """What was written again lies in the tail, what comes after it in a block."""
+    fill(file, (reading(HOUR + s, running=1.0) for s in range(1_300)))
+    fill(file, (reading(HOUR + 500 + s, running=9.0) for s in range(40)))
+
+    points = one(ask(file, HOUR, HOUR + 1_300, now=HOUR + 1_300)).points
+
+    assert [point[0] for point in points] == sorted(point[0] for point in points)
+    assert [point for point in points if point[1] is None] == []
+    assert len([point for point in points if point[2] == 9.0]) == 40
+
+
 @pytest.mark.parametrize(
     ("age_s", "step_s", "tier"),
     [(600, None, 0), (7_200, None, 1), (90 * DAY, None, 2), (900 * DAY, None, 2), (60, 700, 3)],
