@@ -98,7 +98,7 @@ class BenchRun:
         if held:
             notes.append(f"The cards were held back while they were measured: {', '.join(held)}.")
         if any(part.is_disturbed for part in self.runner.parts):
-            notes.append("Other requests ran at the same time: what is marked `disturbed` is off.")
+            notes.append("Other requests ran at the same time: parts marked * are off.")
         return tuple(notes)
 
 

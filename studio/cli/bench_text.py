@@ -108,7 +108,7 @@ def figures_text(parts: Sequence[BenchPart], width: int = READABLE_WIDTH) -> str
 
 
 def _row(part: BenchPart) -> tuple[str, ...]:
-    name = f"{part.name} ({words.DISTURBED_MARK})" if part.is_disturbed else part.name
+    name = f"{part.name} {words.DISTURBED_MARK}" if part.is_disturbed else part.name
     return (
         name,
         rate_text(part.decode_tokens_per_s),
@@ -128,7 +128,8 @@ def _read(part: BenchPart) -> str:
     computed = part.prompt_tokens - (part.cached_tokens or 0)
     if part.prefill_tokens_per_s is None:
         return f"{computed:,}"
-    return f"{computed:,} at {rate_text(part.prefill_tokens_per_s)}"
+    rate = rate_text(part.prefill_tokens_per_s).removesuffix(" tok/s")
+    return words.READ.format(tokens=f"{computed:,}", rate=rate)
 
 
 def comparison_text(comparison: BenchComparison, width: int = READABLE_WIDTH) -> str:

@@ -168,12 +168,12 @@ async def test_a_part_that_would_take_longer_than_is_left_is_not_begun() -> None
     async with standing(stand) as engine:
         run = Runner(
             ground(engine, stand),
-            load(decode_tokens=10, copy_tokens=100_000, decode_streams=(1,), turns_tokens=1),
+            load(decode_tokens=10, copy_tokens=10_000_000, decode_streams=(1,), turns_tokens=1),
             BenchRequest(only=(BenchKind.DECODE, BenchKind.COPY, BenchKind.TURNS)),
             salt="run",
             clock=clock,
         )
-        clock.now_s = 59.9
+        clock.now_s = 40.0
         await run.run()
 
     assert "decode-1" in [part.name for part in run.parts]

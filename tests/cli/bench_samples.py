@@ -7,14 +7,14 @@ from studio.domain.manifests import Expected
 from tests.benchmark.samples import part, result
 
 NOW = result(
-    part("decode-1", decode_tokens_per_s=88.4, tokens_per_step=3.1, step_s=0.035),
+    part("decode-1", decode_tokens_per_s=88.4, step_s=0.035),
     part("decode-4", total_tokens_per_s=240.0, is_disturbed=True),
     part("prefill-8k", prompt_tokens=8_190, prefill_tokens_per_s=1_210.0),
     part("turns-later", prompt_tokens=6_300, cached_tokens=6_144, ttft_p50_s=0.14),
     id="20261129-120000",
     at="2026-11-29T12:00:00+00:00",
     left_out=("Prefill of 50k: it needs a context of 50,161 tokens, 32,768 are served.",),
-    notes=("Other requests ran at the same time: what is marked `disturbed` is off.",),
+    notes=("Other requests ran at the same time: parts marked * are off.",),
     overrides={"draft_tokens": "7"},
 )
 THEN = result(part("decode-1"), part("prefill-8k"), id="20261129-100000")

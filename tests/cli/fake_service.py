@@ -6,6 +6,7 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 import asyncio
 import atexit
 import dataclasses
+import itertools
 import shutil
 import sys
 import tempfile
@@ -327,9 +328,8 @@ class FakeService:
         self.watchers.append(queue)
         self.holders += holds
         try:
-            while self.ticks:
-                tick = msgspec.structs.replace(TICK, at=TICK.at + len(self.calls))
-                self.calls.append("tick")
+            for number in itertools.count() if self.ticks else ():
+                tick = msgspec.structs.replace(TICK, at=TICK.at + number)
                 yield b"data: " + msgspec.json.encode(Ticked(tick=tick)) + b"\n\n"
                 await asyncio.sleep(0)
             while (event := await queue.get()) is not None:

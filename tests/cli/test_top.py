@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def test_it_shows_the_figures_and_q_gives_the_terminal_back() -> None:
         assert not terminal.echoes()
         terminal.type("q")
         assert terminal.finish() == 0
-        assert terminal.raw.rstrip().endswith(LEFT) or LEFT in terminal.raw
+        assert LEFT in terminal.raw
         assert "\x1b[?25h" in terminal.raw
         assert terminal.echoes()
 
@@ -81,7 +82,7 @@ def test_a_new_size_is_drawn_at_once() -> None:
         terminal.expect("70 × 20")
         terminal.forget()
         terminal.resize(120, 40)
-        terminal.expect("preempted")
+        terminal.expect("q quit")
         terminal.type("q")
         assert terminal.finish() == 0
 
@@ -108,8 +109,7 @@ def test_without_colour_there_is_none() -> None:
         terminal.expect("q quit")
         terminal.type("q")
         assert terminal.finish() == 0
-        assert "m" not in {part[-1:] for part in terminal.raw.split("\x1b[")[1:] if part[:1] == "3"}
-        assert "\x1b[7m" not in terminal.raw
+        assert re.search(r"\x1b\[[0-9;]*m", terminal.raw) is None
 
 
 def test_a_dumb_terminal_is_refused_with_the_way_out() -> None:
