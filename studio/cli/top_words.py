@@ -119,6 +119,7 @@ HELP = (
 )
 HELP_TEXTS = (
     "Pool: tokens of the KV cache that running requests hold, of all there are.",
+    "Room: what more fits now. Verdict: whether it is as fast as it should be.",
     "Spill: bytes in places where they slow answers down; below, those that belong there.",
     "Decode and prefill: tokens a second of all requests together. The right end is now.",
     "busy: share of the last period in which a kernel ran. mem: in which memory was used.",
