@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-idle bench-logs bench-death bench-plan bench-planner bench-history bench-speed bench-window lock schema snapshots screenshots clean \
+        bench-monitor bench-history bench-speed bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -170,6 +170,9 @@ bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=
 
 bench-speed: dev ## tok/s as shown against tokens that a client counts; ARGS=--home for a real engine
 	$(BIN)/python -m tests.bench.bench_speed $(ARGS)
+
+bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
+	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
