@@ -17,7 +17,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git systemd dbus
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
+.PHONY: help deps up test lane-real lane-rest check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
         bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
@@ -108,7 +108,16 @@ apt:
 test: ## Install what the tests need and run everything
 	@$(MAKE) --no-print-directory apt
 	@$(MAKE) --no-print-directory check
-	$(PYTEST) -m 'not soak' --ignore=tests/meta $(ARGS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target lane-real lane-rest
+
+# Two at a time: the engine's tests wait a lot, and each lane says its result when it ends. Where
+# ARGS choose tests, a lane may have none of them (pytest's 5).
+lane-real:
+	@$(PYTEST) -m 'real and not soak' --ignore=tests/meta $(ARGS) || [ $$? -eq 5 -a -n '$(ARGS)' ]
+
+lane-rest:
+	@$(PYTEST) -m 'not real and not soak' --ignore=tests/meta $(ARGS) \
+	  || [ $$? -eq 5 -a -n '$(ARGS)' ]
 
 check: dev ## Lint, format, types, layers, spelling, layout: half a minute
 	$(BIN)/ruff check .
