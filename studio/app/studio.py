@@ -201,6 +201,7 @@ class Studio:
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
+            parts.card_reader.close()
             await parts.gateway.close()
             await self.close()
             parts.log.close()
@@ -404,6 +405,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            monitor=self._parts.sampler.info(),
         )
 
     def chosen(self) -> Settings:

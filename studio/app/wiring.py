@@ -17,6 +17,7 @@ from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
+from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
@@ -100,13 +101,18 @@ class Parts:
                 advice=self._advice,
             ),
         )
+        self.card_reader = CardReader()
         self.sampler = Sampler(
             fetch=self._metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
             publish=self._on_tick,
             history=self.history,
             on_sample=self._see,
+            cards=self.card_reader.read,
+            cards_cpu_s=lambda: self.card_reader.cpu_s,
+            interval_s=self.care.sample_s,
         )
+        self.care.on_change = self.sampler.interval_changed
 
     def _with_actions(self, error: ErrorInfo) -> ErrorInfo:
         """Return `error` with what can be done about it with the preset that was started."""

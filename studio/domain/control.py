@@ -6,7 +6,7 @@ from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
-from studio.domain.metrics import Tick
+from studio.domain.metrics import MonitorInfo, Tick
 from studio.domain.remedies import Badge, Remedy
 from studio.domain.server import EngineSnapshot
 from studio.domain.service import AutostartInfo, SleepInfo
@@ -125,6 +125,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that work now."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    monitor: MonitorInfo | None = None
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

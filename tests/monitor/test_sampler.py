@@ -177,6 +177,7 @@ async def test_memory_of_the_engine_is_read_now_and_then(monkeypatch: pytest.Mon
         sampler_module.processes, "group_memory", lambda pid: (looked.append(pid), (1, 2))[1]
     )
     kept = [await sampler.tick() for _ in range(4)]
+    monkeypatch.setattr(sampler_module, "_RSS_S", 0.0)
     fresh = await sampler.tick()
     engine.pid = None
     gone = await sampler.tick()
