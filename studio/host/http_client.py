@@ -7,6 +7,7 @@ sink as they come off the socket, without a task switch for each; only the end w
 import asyncio
 import dataclasses
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -22,6 +23,10 @@ _CONNECT_S = 5.0
 _FETCH_LIMIT_BYTES = 64 << 20
 
 
+Pieces = Sequence[bytes | memoryview]
+"""A body in parts, so that a large one need not be copied to change its end."""
+
+
 class Sink(Protocol):
     """Where the parts of an answer go; called on the event loop, and must not block."""
 
@@ -35,7 +40,7 @@ class Sink(Protocol):
 class Call:
     """One request under way; `run` returns at the end of the answer."""
 
-    def __init__(self, upstream: "Upstream", request: list[bytes], sink: Sink) -> None:
+    def __init__(self, upstream: "Upstream", request: Pieces, sink: Sink) -> None:
         self.is_aborted = False
         self.has_head = False
         self._upstream = upstream
@@ -175,20 +180,18 @@ class Upstream:
         return len(self._idle)
 
     def call(
-        self, method: str, target: str, headers: Headers, body: bytes | None, sink: Sink
+        self, method: str, target: str, headers: Headers, body: bytes | Pieces | None, sink: Sink
     ) -> Call:
         """Return a request that is not sent yet; Host and Content-Length are added here."""
         lines = [f"{method} {self._prefix}{target} HTTP/1.1".encode("ascii"), self._host_line]
         lines += [name + b": " + value for name, value in headers]
+        pieces = (body,) if isinstance(body, bytes) else body or ()
         if body is not None:
-            lines.append(b"content-length: %d" % len(body))
+            lines.append(b"content-length: %d" % sum(len(piece) for piece in pieces))
         head = b"\r\n".join(lines)
         if head.count(b"\n") != len(lines) - 1:
             raise RuntimeError("a header value holds a line break")
-        request = [head + b"\r\n\r\n"]
-        if body:
-            request.append(body)
-        return Call(self, request, sink)
+        return Call(self, [head + b"\r\n\r\n", *(piece for piece in pieces if piece)], sink)
 
     async def fetch(
         self,
@@ -320,7 +323,7 @@ class _Connection(asyncio.Protocol):
         """Return whether a request may be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def begin(self, call: Call, request: list[bytes]) -> None:
+    def begin(self, call: Call, request: Pieces) -> None:
         """Send a request."""
         if self._transport is None:
             call.fail(_Stale())

@@ -178,6 +178,7 @@ class Server:
 
     def _handled(self, task: asyncio.Task[None]) -> None:
         exchange = self._tasks.pop(task)
+        exchange.release()
         if not task.cancelled():
             error = task.exception()
             if error is None and not exchange.is_ended and not exchange.is_gone:

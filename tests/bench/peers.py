@@ -1,8 +1,8 @@
 """What stands between clients and the stub engine in the gateway's benchmark, each a process.
 
 Ours; nginx as the bound of what a proxy can do; LiteLLM as what people use in Python. The last two
-are left out where they are not installed (`apt-get install nginx-light`; LiteLLM in an environment
-of its own: `python -m venv DIR && DIR/bin/pip install 'litellm[proxy]'`, told by WEIR_BENCH_LITELLM).
+are left out where they are not installed: `apt-get install nginx-light`; LiteLLM in an environment
+of its own (`python -m venv DIR && DIR/bin/pip install 'litellm[proxy]'`), WEIR_BENCH_LITELLM=DIR.
 """
 
 import contextlib
