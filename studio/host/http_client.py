@@ -16,6 +16,7 @@ import httptools
 from studio.domain.errors import EngineFailed, EngineNotReady, StudioError
 from studio.domain.units import bytes_text
 from studio.host.http_exchange import Headers
+from studio.host.unix_socket import connected
 
 _CONNECT_S = 5.0
 """A loopback connect takes well under a millisecond; a full backlog may take a little."""
@@ -150,7 +151,7 @@ class Upstream:
         port: int | None = None,
         tls: ssl.SSLContext | None = None,
         prefix: str = "",
-        max_idle: int = 128,
+        max_idle: int = 1024,
     ) -> None:
         """`prefix` is put before every path, for an engine that lies below a proxy's address."""
         if (socket_path is None) == (port is None):
@@ -256,9 +257,7 @@ class Upstream:
         try:
             async with asyncio.timeout(_CONNECT_S):
                 if self.socket_path is not None:
-                    _, connection = await loop.create_unix_connection(
-                        lambda: _Connection(self), str(self.socket_path)
-                    )
+                    connection = await self._connect_unix(str(self.socket_path))
                 else:
                     assert self.port is not None
                     _, connection = await loop.create_connection(
@@ -271,6 +270,17 @@ class Upstream:
                 f"The engine at {self.name} cannot be reached: {reason}.",
                 hint="Start it with `weir up`; `weir status` shows how far it is.",
             ) from error
+        return connection
+
+    async def _connect_unix(self, path: str) -> "_Connection":
+        pipe = await connected(path)
+        try:
+            _, connection = await asyncio.get_running_loop().create_unix_connection(
+                lambda: _Connection(self), sock=pipe
+            )
+        except BaseException:
+            pipe.close()
+            raise
         return connection
 
     def give_back(self, connection: "_Connection") -> None:

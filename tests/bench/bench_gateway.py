@@ -73,6 +73,8 @@ def rows(count: int, sides: list[Side], used: dict[str, float]) -> None:
         ttft = [one.ttft_s * 1e3 for one in side.samples]
         p50, p99 = percentile(ttft, 0.5), percentile(ttft, 0.99)
         rate = statistics.fmean(one.tokens_per_s for one in side.samples)
+        if rate > full * 1.01:  # late, and then all at once: no pace that anybody sees
+            rate = statistics.fmean(one.tokens_per_s_in_all for one in side.samples)
         added = ("", "", "")
         if side is not direct:
             loss = (1 - rate / full) * 100

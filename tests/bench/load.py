@@ -55,6 +55,11 @@ class Sample:
         """Return tokens a second after the first."""
         return (self.tokens - 1) / max(self.last_s - self.first_s, 1e-6)
 
+    @property
+    def tokens_per_s_in_all(self) -> float:
+        """Return tokens a second since the request was sent."""
+        return (self.tokens - 1) / max(self.last_s - self.sent_s, 1e-6)
+
 
 @dataclasses.dataclass(slots=True)
 class Side:

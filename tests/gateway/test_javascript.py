@@ -17,9 +17,7 @@ from tests.gateway.recordings import recorded
 PARIS = "The capital of France is Paris."
 EVENTS = [(b"content-type", b"text/event-stream")]
 
-pytestmark = pytest.mark.skipif(
-    javascript.missing() is not None, reason=str(javascript.missing())
-)
+pytestmark = pytest.mark.skipif(javascript.missing() is not None, reason=str(javascript.missing()))
 
 
 @pytest.fixture(scope="session")
@@ -70,9 +68,7 @@ async def test_the_javascript_client_reads_every_answer(client: JavaScript, setu
 
 async def test_errors_become_the_javascript_clients_own(client: JavaScript, setup: Setup) -> None:
     """Programs decide by kind, status and code what to do next."""
-    found = await run(
-        client, setup, "wrong_key", "unknown_model", "out_of_range", "unknown_route"
-    )
+    found = await run(client, setup, "wrong_key", "unknown_model", "out_of_range", "unknown_route")
 
     assert found == {
         "wrong_key": {"kind": "AuthenticationError", "status": 401, "code": "key-refused"},
