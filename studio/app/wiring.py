@@ -18,6 +18,7 @@ from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.paths import Paths
+from studio.host.secrets import SecretStore
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
@@ -89,6 +90,7 @@ class Parts:
             before_start=report_launch.recorder(paths.logs, self.log.note),
         )
         self.keys = KeyStore(paths.database)
+        self.secrets = SecretStore(paths.secrets)
         self.gateway = Gateway(
             self.keys,
             upstream=self._target,

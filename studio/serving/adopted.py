@@ -316,10 +316,9 @@ def read_place(text: str) -> Place:
         return Place(url=f"unix:{path}", socket_path=path)
     if not separator or (scheme not in ("http", "https") and rest.partition("/")[0].isdecimal()):
         # `host:8000`, as people say it. Without a port any word would be one: no vLLM is at 80.
-        host, _, path = text.strip().partition("/")
-        if not re.search(r":\d+$", host):
+        if not re.search(r":\d+$", text.strip().partition("/")[0]):
             raise _no_address(text, "it names neither a port nor `http://`")
-        return read_place(f"http://{host}/{path}")
+        return read_place(f"http://{text.strip()}")
     try:
         parts = urllib.parse.urlsplit(text.strip())
         host, port = parts.hostname, parts.port

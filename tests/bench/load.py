@@ -100,9 +100,10 @@ class Side:
 
         async def worker() -> None:
             # Real clients do not begin in step, and pause; in step, they would queue at each other.
+            await asyncio.sleep(_PAUSES.uniform(0.0, min(seconds, tokens / 100)))
             while time.perf_counter() < until:
-                await asyncio.sleep(_PAUSES.uniform(0.0, MAX_PAUSE_S))
                 await self.stream(tokens)
+                await asyncio.sleep(_PAUSES.uniform(0.0, MAX_PAUSE_S))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
