@@ -43,12 +43,17 @@ def delete(service: str, account: str, within_s: float) -> None:
 
 def backend() -> KeyringBackend:
     """Return `keyring`'s way to this system's own store."""
-    made: type[KeyringBackend]
+    return _kind()()
+
+
+def _kind() -> type[KeyringBackend]:
     if sys.platform == "darwin":
-        from keyring.backends.macOS import Keyring as made
-    else:
-        from keyring.backends.Windows import WinVaultKeyring as made
-    return made()
+        from keyring.backends import macOS
+
+        return macOS.Keyring
+    from keyring.backends import Windows
+
+    return Windows.WinVaultKeyring
 
 
 def _unavailable(error: Exception) -> Unavailable:
