@@ -20,6 +20,7 @@ from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.job import Job
+from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
@@ -130,7 +131,7 @@ class Studio:
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
-        self.keys = Keys(parts.keys, self.bus.publish)
+        self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
         self.door = Door(
             parts.gateway,
             parts.settings,

@@ -19,6 +19,7 @@ from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
+from studio.host.secrets import SecretStore
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
@@ -90,6 +91,7 @@ class Parts:
             before_start=report_launch.recorder(paths.logs, self.log.note),
         )
         self.keys = KeyStore(paths.database)
+        self.secrets = SecretStore(paths.secrets)
         self.gateway = Gateway(
             self.keys,
             upstream=self._target,

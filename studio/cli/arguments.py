@@ -46,6 +46,7 @@ class Invocation:
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
     now: bool = False
+    store: bool = False
     seconds: int = 0
     by: str = "key"
     csv: bool = False

@@ -13,6 +13,7 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
@@ -125,6 +126,7 @@ COMMANDS: Mapping[str, Command] = {
     **GATEWAY_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
+    **KEPT_KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,

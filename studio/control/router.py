@@ -112,6 +112,8 @@ class Router:
             ("GET", re.compile(r"/keys/usage"), self._usage),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/revoke"), self._revoke_key),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/rotate"), self._rotate_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/reveal"), self._reveal_key),
+            ("GET", re.compile(r"/secrets"), self._secrets),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/rename"), self._rename_key),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/limits"), self._limit_key),
             ("GET", re.compile(r"/requests"), self._requests),
@@ -319,6 +321,12 @@ class Router:
 
     async def _rotate_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.keys.rotate(unquote(parts[0]))
+
+    async def _reveal_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.reveal(unquote(parts[0]))
+
+    async def _secrets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.store_info()
 
     async def _rename_key(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.keys.rename(unquote(parts[0]), _read(body, RenameRequest))

@@ -133,8 +133,12 @@ class StreamTap:
         an event anyway.
         """
         if not self._rest and data.endswith(b"\n\n"):
-            self._count(data.count(b"\n\n"))
-            self.is_whole = self.is_whole or _ends(data)
+            # Nearly always one event, of which nothing is known but that it came: every token of
+            # every client passes here.
+            before = data.rfind(b"\n\n", 0, -2)
+            self._count(1 if before < 0 else data.count(b"\n\n"))
+            if data.startswith(_LAST_EVENTS, before + 2 if before >= 0 else 0):
+                self.is_whole = True
             if _USAGE not in data and _ERROR not in data:
                 return data
             return self._inspect(data)

@@ -16,6 +16,7 @@ from typing import Protocol
 from studio.domain.errors import BadInput
 from studio.domain.selftest import Defence
 from studio.domain.units import bytes_text
+from studio.host.body_room import BodyRoom
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -114,9 +115,12 @@ class Exchange:
         "_body_bytes",
         "_chunked",
         "_drained",
+        "_lacks_room",
         "_left_bytes",
         "_on_gone",
         "_on_pressure",
+        "_room",
+        "_room_bytes",
         "_waiter",
         "_wanted_bytes",
         "_wire",
@@ -170,6 +174,9 @@ class Exchange:
         self._body: list[bytes] = []
         self._body_bytes = 0
         self._wanted_bytes: int | None = None
+        self._room: BodyRoom | None = None
+        self._room_bytes = 0
+        self._lacks_room = False
         self._waiter: asyncio.Future[None] | None = None
         self._drained: asyncio.Future[None] | None = None
         self._chunked = False
@@ -196,17 +203,20 @@ class Exchange:
         match = _HOST.fullmatch((self.header(b"host") or b"").lower())
         return match["name"].decode("latin-1") if match is not None else None
 
-    async def body(self, limit_bytes: int) -> bytes:
+    async def body(self, limit_bytes: int, room: BodyRoom | None = None) -> bytes:
         """Return the whole body; ask for it once only.
 
-        Raises: BadInput (`body-too-large`), ClientLeft.
+        What it holds beyond what is read ahead anyway counts in `room` until the handler is done.
+        Raises: BadInput (`body-too-large`), HostLacks (`bodies-too-many`), ClientLeft.
         """
         if self.declared_bytes is not None and self.declared_bytes > limit_bytes:
             raise _too_large(limit_bytes, self.declared_bytes)
         self._wanted_bytes = limit_bytes
-        if not self.is_complete:
+        self._room = room
+        self._fits()
+        if not self.is_complete and not self._lacks_room:
             self._wire.body_wanted()
-        while not self.is_complete and self._body_bytes <= limit_bytes:
+        while not (self.is_complete or self._lacks_room or self._body_bytes > limit_bytes):
             if self.is_gone:
                 raise ClientLeft
             self._waiter = asyncio.get_running_loop().create_future()
@@ -214,6 +224,9 @@ class Exchange:
         if self._body_bytes > limit_bytes:
             self._body.clear()
             raise _too_large(limit_bytes, None)
+        if room is not None and self._lacks_room:
+            self._body.clear()
+            raise room.refusal()
         pieces, self._body = self._body, []
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -321,9 +334,15 @@ class Exchange:
         if self._wanted_bytes is None:
             if self._body_bytes > READ_AHEAD_BYTES:
                 self._wire.hold_body()
-        elif self._body_bytes > self._wanted_bytes:
+        elif self._body_bytes > self._wanted_bytes or not self._fits():
             self._wire.hold_body()
             self._wake()
+
+    def release(self) -> None:
+        """Take notice that nobody uses the body any more: its handler is done."""
+        if self._room is not None:
+            self._room.give_back(self._room_bytes)
+            self._room, self._room_bytes = None, 0
 
     def complete_body(self) -> None:
         """Take notice that the request is whole."""
@@ -369,6 +388,17 @@ class Exchange:
         if self.declared_bytes is None:
             return None
         return self.declared_bytes - self._body_bytes
+
+    def _fits(self) -> bool:
+        """Count the body in its room; False when it has none."""
+        more = max(0, self._body_bytes - READ_AHEAD_BYTES) - self._room_bytes
+        if self._room is None or self._lacks_room or more <= 0:
+            return not self._lacks_room
+        if not self._room.take(more):
+            self._lacks_room = True
+            return False
+        self._room_bytes += more
+        return True
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -6,6 +6,7 @@ It is asked and never told: nothing here starts, stops or changes it.
 
 import asyncio
 import dataclasses
+import re
 import ssl
 import time
 import urllib.parse
@@ -314,7 +315,10 @@ def read_place(text: str) -> Place:
             raise _no_address(text, "a socket is named by its whole path")
         return Place(url=f"unix:{path}", socket_path=path)
     if not separator or (scheme not in ("http", "https") and rest.partition("/")[0].isdecimal()):
-        return read_place(f"http://{text.strip()}")  # `host:8000`, as people say it
+        # `host:8000`, as people say it. Without a port any word would be one: no vLLM is at 80.
+        if not re.search(r":\d+$", text.strip().partition("/")[0]):
+            raise _no_address(text, "it names neither a port nor `http://`")
+        return read_place(f"http://{text.strip()}")
     try:
         parts = urllib.parse.urlsplit(text.strip())
         host, port = parts.hostname, parts.port

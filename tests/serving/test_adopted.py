@@ -316,7 +316,7 @@ def test_an_address_is_read_as_people_write_it(text: str, url: str, prefix: str)
     [
         "", "http://", "ftp://h", "http://h:99999", "http://h:x", "unix:run/vllm.sock", "unix:",
         "http://me:secret@h:1", "http://h:1/?key=x", "http://h\r\nx: y", "http://h ost:1",
-        "http://hö:1",
+        "http://hö:1", "nonsense", "gpu.example", "gpu.example/v1", "[::1]",
     ],
 )  # fmt: skip
 def test_what_is_no_address_is_refused(text: str) -> None:
