@@ -378,6 +378,7 @@ LABEL_ERROR = "Error"
 SEE_FIX = "What can be done about it: `weir fix`."
 LABEL_NOTE = "Note"
 LABEL_DEATH = "Last death"
+DEATH_AT = "{at}: {cause}"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 
