@@ -257,6 +257,7 @@ NO_WORDS = ("n", "no")
 # weir up
 
 STARTING_SERVICE = "Starting the service."
+WARNING = "Warning: {text}"
 STAGES: dict[Stage, str] = {
     Stage.DETECT: "Look at this machine",
     Stage.RUNTIME: "Runtime",
