@@ -55,7 +55,7 @@ def hear_stream(file: IO[bytes], *, most_bytes: int | None = None) -> Hearing:
     first = file.read(_CHUNK)
     source: IO[bytes] = file
     if first.startswith(_GZIP):
-        source = cast("IO[bytes]", gzip.GzipFile(fileobj=_Rewound(first, file)))
+        source = cast("IO[bytes]", gzip.GzipFile(mode="rb", fileobj=_Rewound(first, file)))
         first = source.read(_CHUNK)
     decoder = codecs.getincrementaldecoder("utf-16")("replace") if first[:2] in _WIDE else None
     taken, chunk = 0, first

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import NamedTuple
 
 from studio.domain.errors import BadInput, Damaged, HostLacks
 from studio.serving.heard import Hearing
@@ -65,7 +65,7 @@ def logs(path: Path) -> Iterator[Packed]:
                 )
             for name in names[:MOST_LOGS]:
                 with archive.open(name) as file:
-                    hearing = hear_stream(cast("IO[bytes]", file), most_bytes=MOST_BYTES)
+                    hearing = hear_stream(file, most_bytes=MOST_BYTES)
                 yield Packed(name, hearing, _exit_code(archive, name))
     except _DAMAGE as error:
         raise _damaged(path, str(error)) from error

@@ -15,7 +15,6 @@ from studio.domain.errors import BadInput, EngineNotReady, StudioError
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.monitor import prometheus
 from studio.serving import adopted
-from studio.serving import adopted
 from studio.serving.adopted import Adopted, read_place
 from tests.fakes.running import KEY, fake
 from tests.fakes.waiting import until_async
