@@ -26,7 +26,7 @@ async def start(
 ) -> UnitStart | None:
     """Start the service of this home through its unit, and return when it can be reached.
 
-    None: there is no unit for this home, or it is switched off, so none is wanted.
+    None: there is no unit for this home and catalogue, or it is switched off, so none is wanted.
     """
     manager = manager or UserManager(environ, uid=None)
     unit = ServiceUnit(paths, drain_s=lambda: 0.0, environ=environ, manager=manager)
@@ -34,6 +34,9 @@ async def start(
         text = unit.read()
         if not text or unit_file.home_of(text) != str(paths.home):
             return None
+        catalogue = environ.get("WEIR_CATALOGUE")
+        if catalogue and unit_file.quoted(f"WEIR_CATALOGUE={catalogue}") not in text:
+            return None  # a trial with other data, which the unit would not see
         await manager.version()
         state = await manager.state()
         if state.enabled != "enabled":

@@ -38,14 +38,15 @@ async def to_the_end(works: Iterable[Coroutine[object, object, None]]) -> None:
     For closing what would be lost otherwise: a list of connections that is walked through with a
     wait at each is cut short by a cancellation, and who is behind it stays open.
     """
-    closing = asyncio.gather(*works)
+    closing = asyncio.gather(*works, return_exceptions=True)
     try:
-        await asyncio.shield(closing)
+        ended = await asyncio.shield(closing)
     except asyncio.CancelledError:
         await asyncio.wait({closing})
-        if not closing.cancelled():
-            closing.exception()  # seen: whoever cancels does not want to know
         raise
+    for one in ended:
+        if isinstance(one, BaseException):
+            raise one
 
 
 async def _run(work: Work) -> None:

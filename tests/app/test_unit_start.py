@@ -69,6 +69,14 @@ async def test_one_of_another_home_is_not_ours(machine: Machine) -> None:
     assert await start(machine) is None
 
 
+async def test_a_trial_with_another_catalogue_is_no_matter_of_the_units(machine: Machine) -> None:
+    """The unit would serve from the catalogue that it was installed with."""
+    await installed(machine)
+    machine.environ["WEIR_CATALOGUE"] = "/elsewhere"
+
+    assert await start(machine) is None
+
+
 async def test_one_that_was_changed_by_hand_is_named(machine: Machine) -> None:
     """Nobody knows what it does now; whoever changed it can say so in a drop-in."""
     await installed(machine)
