@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import random
+import re
 import signal
 import statistics
 import time
@@ -111,6 +112,8 @@ async def kill_part(
     assert left == [], f"survivors of {part}: {left}"
     assert back.restarts == before.restarts + 1, "a restart that nobody caused"
     assert back.boot_s is not None
+    named = re.findall(r"\(process (\d+)\)", back.died_of or "")
+    assert {int(one) for one in named} <= {victim}, f"{part} {victim} died: {back.died_of}"
     return Round(
         victim=part,
         shown_s=shown_s - killed_s,
