@@ -1,6 +1,6 @@
 """Sentences and labels of `weir service`."""
 
-from studio.domain.service import AutostartState, RunsAs, SleepPolicy, UnitStart
+from studio.domain.service import AutostartState, RunsAs, SleepPolicy
 
 ABOUT = "Let systemd keep the service, choose what starts with it, or run it by hand."
 COMMANDS: dict[str, str] = {
@@ -73,11 +73,3 @@ ASK_LINGER = "Let the service run without a login, from the machine's start on? 
 
 BY_UNIT = "systemd keeps it: `weir service status`."
 NOT_BY_UNIT = "The service was started without its systemd unit: {why}"
-
-
-def unit_used(unit: UnitStart) -> str:
-    """Say what came of starting the service through its unit."""
-    if unit.problem is None:
-        return BY_UNIT
-    hint = f" {unit.problem.hint}" if unit.problem.hint else ""
-    return NOT_BY_UNIT.format(why=f"{unit.problem.message}{hint}")

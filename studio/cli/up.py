@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from studio.cli import render, service_words, words
+from studio.cli import render, service_text, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console, OutputClosed
 from studio.cli.reach import running, running_or_none
@@ -64,7 +64,7 @@ async def _connect(
     console.note(words.STARTING_SERVICE)
     client = await connector.connect(start=True, hold=hold)
     if client.started is not None:
-        console.note(service_words.unit_used(client.started))
+        console.note(service_text.unit_used(client.started))
     # systemd goes on with a service of its unit when this command ends; only the engine is ours.
     return client, client.started is None or not client.started.is_started
 
