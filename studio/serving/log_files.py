@@ -8,7 +8,7 @@ import codecs
 import gzip
 import zlib
 from pathlib import Path
-from typing import IO, cast
+from typing import Protocol
 
 from studio.domain.errors import BadInput, Damaged, HostLacks, NotFound
 from studio.serving.heard import Hearing
@@ -17,6 +17,19 @@ from studio.serving.log_text import Splitter
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Peekable(Protocol):
+    """A file that can be looked into ahead: one on the disk, and one in a zip."""
+
+    def read(self, size: int = ..., /) -> bytes:
+        """Return the next bytes."""
+
+    def peek(self, size: int = ..., /) -> bytes:
+        """Return some of the next bytes, which stay where they are."""
+
+    def seek(self, offset: int, /) -> int:
+        """Go to a place."""
 
 
 def hear(path: Path) -> Hearing:
@@ -46,41 +59,22 @@ def hear(path: Path) -> Hearing:
         ) from error
 
 
-def hear_stream(file: IO[bytes], *, most_bytes: int | None = None) -> Hearing:
+def hear_stream(file: Peekable, *, most_bytes: int | None = None) -> Hearing:
     """Return what a log says that is read from `file`, packed or not; no more than `most_bytes`.
 
     Raises: OSError, EOFError, zlib.error, gzip.BadGzipFile.
     """
     hearing, splitter = Hearing(), Splitter()
-    first = file.read(_CHUNK)
-    source: IO[bytes] = file
-    if first.startswith(_GZIP):
-        source = cast("IO[bytes]", gzip.GzipFile(mode="rb", fileobj=_Rewound(first, file)))
-        first = source.read(_CHUNK)
-    decoder = codecs.getincrementaldecoder("utf-16")("replace") if first[:2] in _WIDE else None
-    taken, chunk = 0, first
-    while chunk and (most_bytes is None or taken < most_bytes):
+    is_packed = file.peek(2)[:2] == _GZIP
+    source = gzip.GzipFile(mode="rb", fileobj=file) if is_packed else file
+    is_wide = source.peek(2)[:2] in _WIDE
+    decoder = codecs.getincrementaldecoder("utf-16")("replace") if is_wide else None
+    taken = 0
+    while (most_bytes is None or taken < most_bytes) and (chunk := source.read(_CHUNK)):
         taken += len(chunk)
         if decoder is not None:
             chunk = decoder.decode(chunk).encode("utf-8", "replace")
         lines, _ = splitter.feed(chunk, ())
         hearing.take(lines)
-        chunk = source.read(_CHUNK)
     hearing.take(splitter.finish(()))
     return hearing
-
-
-class _Rewound:
-    """A file of which some bytes were read already, for a reader that only goes forward."""
-
-    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
-        self._first = first
-        self._rest = rest
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
-        if not self._first:
-            return self._rest.read(size)
-        size = len(self._first) if size < 0 else size
-        taken, self._first = self._first[:size], self._first[size:]
-        return taken

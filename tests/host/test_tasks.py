@@ -65,7 +65,8 @@ async def test_what_is_closed_is_closed_to_the_end() -> None:
 
     async def close(number: int) -> None:
         begun.set()
-        await asyncio.sleep(0.01 * number)
+        for _ in range(5 * number):
+            await asyncio.sleep(0)
         closed.append(number)
 
     task = asyncio.ensure_future(to_the_end([close(number) for number in range(3)]))
@@ -86,7 +87,8 @@ async def test_an_error_of_one_that_is_closed_is_told() -> None:
     ended: list[str] = []
 
     async def end() -> None:
-        await asyncio.sleep(0.01)
+        for _ in range(5):
+            await asyncio.sleep(0)
         ended.append("the other")
 
     with pytest.raises(OSError, match="no"):
