@@ -10,6 +10,8 @@ import logging
 import os
 import time
 
+import msgspec
+
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
 from studio.app.boots import Boots
@@ -327,10 +329,12 @@ class Studio:
         if already is not None:
             return already
         plan = await self._rehearsal.before(choice, request)
+        warnings = (*plan.reasons, *plan.warnings)
+        self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
         result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
-        return result
+        return msgspec.structs.replace(result, warnings=warnings)
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self.engine()

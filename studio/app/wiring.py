@@ -1,5 +1,6 @@
 """The composition of the service: builds every part and joins them with plain functions."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
@@ -75,8 +76,10 @@ class Parts:
             backups=self.settings.now.log_files - 1,
         )
 
-        def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
-            found = diagnose.diagnose(lines, exit_code, self.signatures)
+        async def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
+            # In a thread: thousands of lines against hundreds of patterns take a while, in which
+            # the answers of whoever is served by something else would stand still.
+            found = await asyncio.to_thread(diagnose.diagnose, lines, exit_code, self.signatures)
             return None if found is None else self._with_actions(found)
 
         self.supervisor = Supervisor(

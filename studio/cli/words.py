@@ -257,6 +257,7 @@ NO_WORDS = ("n", "no")
 # weir up
 
 STARTING_SERVICE = "Starting the service."
+WARNING = "Warning: {text}"
 STAGES: dict[Stage, str] = {
     Stage.DETECT: "Look at this machine",
     Stage.RUNTIME: "Runtime",
@@ -378,6 +379,7 @@ LABEL_ERROR = "Error"
 SEE_FIX = "What can be done about it: `weir fix`."
 LABEL_NOTE = "Note"
 LABEL_DEATH = "Last death"
+DEATH_AT = "{at}: {cause}"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

@@ -42,6 +42,7 @@ from studio.domain.service import (
     SleepRequest,
     UnitInfo,
     UnitRequest,
+    UnitStart,
     UnitText,
 )
 from studio.domain.settings import CareChange, CareSettings
@@ -55,6 +56,9 @@ _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 class ControlClient(PresetCalls, RuntimeCalls, KeyCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
+
+    started: UnitStart | None = None
+    """What came of starting the service through its systemd unit; None: that was not tried."""
 
     async def status(self) -> Status:
         """Return one instant of service, engine and gateway."""

@@ -46,6 +46,8 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     already_running: bool = False
     notes: tuple[str, ...] = ()
     """What was changed by itself to start it, and why its pool differs from the last one."""
+    warnings: tuple[str, ...] = ()
+    """What its plan warned of before the start."""
     offers: tuple[Remedy, ...] = ()
     """What could be done now that it runs."""
     overrides: dict[str, str] = {}

@@ -62,6 +62,8 @@ class StageProgress(
     rate: float | None = None
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
+    warnings: tuple[str, ...] = ()
+    """What may go wrong with this start, as far as its plan can tell."""
 
 
 class EngineChanged(

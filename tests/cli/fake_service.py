@@ -55,6 +55,7 @@ from studio.domain.runtimes import (
 )
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.service import UnitStart
 from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
@@ -396,6 +397,8 @@ class FakeConnector:
     refuses: StudioError | None = None
     kept: int = 0
     """How often a running service was told to outlive its holders."""
+    unit: UnitStart | None = None
+    """What comes of starting the service through its systemd unit."""
     offline_used: int = 0
     diagnosed_in_files: int = 0
     replayed: list[str] = dataclasses.field(default_factory=list)
@@ -414,7 +417,10 @@ class FakeConnector:
                 raise ServiceUnreachable("service-not-running", "No service runs.")
             self.started.append(hold)
             self.is_running = self.service.is_running = True
-        elif start and not hold:
+            client = self.service.client()
+            client.started = self.unit
+            return client
+        if start and not hold:
             self.kept += 1
         return self.service.client()
 
