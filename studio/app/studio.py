@@ -26,6 +26,7 @@ from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -134,6 +135,7 @@ class Studio:
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
         self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.door = Door(
             parts.gateway,
             parts.settings,

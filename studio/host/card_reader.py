@@ -58,6 +58,13 @@ class CardReader:
         self._last: tuple[CardSample, ...] = ()
         self.cpu_s = 0.0
         """Processor time that the readings have taken."""
+        self.source: str | None = None
+        """Who told last."""
+
+    @property
+    def is_asking_program(self) -> bool:
+        """Tell whether nvidia-smi is at work for the first answer."""
+        return self._program.is_under_way
 
     async def read(self, within_s: float) -> CardsReading:
         """Return what the cards do now; what was not told within `within_s` is not known."""
@@ -75,6 +82,7 @@ class CardReader:
                 return self._without_answer(asked, tuple(asked.told))
             self._last = tuple(asked.told)
             cards = self._last if asked.told or asked.is_listed else None
+            self.source = asked.source
             return CardsReading(cards=cards, note=asked.note, source=asked.source)
 
     def close(self) -> None:

@@ -49,6 +49,11 @@ class Program:
         self._under_way: threading.Thread | None = None
         self.note = f"nvidia-smi stands in for NVIDIA's library: every {EVERY_S:.0f} s only."
 
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether it is being asked."""
+        return self._under_way is not None and self._under_way.is_alive()
+
     def reading(self, fault: str | None) -> tuple[CardSample, ...] | None:
         """Return the last answer, None where nvidia-smi does not stand in, or has not answered."""
         return self._last if fault in _STANDS_IN_FOR else None
@@ -57,7 +62,7 @@ class Program:
         """Ask when it is time; returns at once."""
         if fault not in _STANDS_IN_FOR or self._clock() < self._due:
             return
-        if self._under_way is None or not self._under_way.is_alive():
+        if not self.is_under_way:
             self._under_way = threading.Thread(target=self._work, name="weir-smi", daemon=True)
             self._under_way.start()
 

@@ -39,6 +39,11 @@ def card(name: str, total: int, **more: Any) -> dict[str, Any]:
         "pcie_rx": 0,
         "pcie_tx": 0,
         "ecc_uncorrected": 0,
+        "fan": 0,
+        "persistence": True,
+        "state": 0,
+        "encoder_util": 0,
+        "decoder_util": 0,
         **more,
     }
 
@@ -82,4 +87,4 @@ def h200(number: int = 0, **more: Any) -> dict[str, Any]:
         "processes": [{"pid": 825, "bytes": 86362 * MIB}],
         **more,
     }
-    return card("NVIDIA H200", 143771 * MIB, **made)
+    return card("NVIDIA H200", **{"total": 143771 * MIB, **made})

@@ -408,6 +408,10 @@ U32(nvmlDeviceGetCurrPcieLinkWidth, "width")
 U32(nvmlDeviceGetMaxPcieLinkWidth, "width_max")
 U32(nvmlDeviceGetEnforcedPowerLimit, "power_mw")
 U32(nvmlDeviceGetPowerUsage, "drawn_mw")
+U32(nvmlDeviceGetPowerManagementLimit, "power_mw")
+U32(nvmlDeviceGetFanSpeed, "fan")
+U32(nvmlDeviceGetPersistenceMode, "persistence")
+U32(nvmlDeviceGetPerformanceState, "state")
 U32(nvmlDeviceGetPowerManagementDefaultLimit, "power_default_mw")
 U32(nvmlDeviceGetMemoryBusWidth, "memory_bits")
 U32(nvmlDeviceGetDisplayMode, "display_attached")
@@ -479,6 +483,38 @@ int nvmlDeviceGetMaxClockInfo(device card, int kind, u32 *out)
 {
     ASK(card);
     return clock_of(card, kind, "_max", out);
+}
+
+static int coder(const char *function, device card, const char *name, u32 *out, u32 *period)
+{
+    long long value;
+    int code = allowed(function, card);
+    if (code)
+        return code;
+    if (number_of(card, name, &value))
+        return NOT_SUPPORTED;
+    *out = (u32)value;
+    *period = 100000;
+    return OK;
+}
+
+int nvmlDeviceGetEncoderUtilization(device card, u32 *out, u32 *period)
+{
+    return coder(__func__, card, "encoder_util", out, period);
+}
+
+int nvmlDeviceGetDecoderUtilization(device card, u32 *out, u32 *period)
+{
+    return coder(__func__, card, "decoder_util", out, period);
+}
+
+int nvmlDeviceGetProcessUtilization(device card, void *out, u32 *count, u64 since)
+{
+    (void)out;
+    (void)since;
+    ASK(card);
+    *count = 0;
+    return NOT_FOUND; /* nobody was seen computing since then */
 }
 
 struct rates { u32 gpu, memory; };
