@@ -65,6 +65,7 @@ def logs(path: Path) -> Iterator[Packed]:
                 )
             for name in names[:MOST_LOGS]:
                 with archive.open(name) as file:
+                    assert isinstance(file, zipfile.ZipExtFile)  # what it is when it is read
                     hearing = hear_stream(file, most_bytes=MOST_BYTES)
                 yield Packed(name, hearing, _exit_code(archive, name))
     except _DAMAGE as error:
