@@ -13,8 +13,8 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
-from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.gpus import GPU_COMMANDS
+from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
