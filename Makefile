@@ -175,6 +175,11 @@ bench-planner: dev ## Recorded and published pools against what the planner make
 
 bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
 	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
+bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=--days 400
+	$(BIN)/python -m tests.bench.bench_history $(ARGS)
+
+bench-speed: dev ## tok/s as shown against tokens that a client counts; ARGS=--home for a real engine
+	$(BIN)/python -m tests.bench.bench_speed $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)

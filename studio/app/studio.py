@@ -21,6 +21,7 @@ from studio.app.cards import needs as card_needs
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
+from studio.app.insight import Insight
 from studio.app.job import Job
 from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
@@ -66,6 +67,7 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
+from studio.domain.keys import UsageBy
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
@@ -136,6 +138,13 @@ class Studio:
         self.care = parts.care
         self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
         self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
+        self.insight = Insight(
+            parts,
+            self,
+            self.bus.publish,
+            lambda: self._machine.last,
+            lambda seconds: self.keys.used(key_id=None, since_s=seconds, by=UsageBy.KEY),
+        )
         self.door = Door(
             parts.gateway,
             parts.settings,
@@ -185,10 +194,12 @@ class Studio:
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
         await self.keys.open()
+        await self.insight.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
         await self.keys.close()
+        await self.insight.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -200,6 +211,7 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(self.insight.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -334,6 +346,7 @@ class Studio:
         warnings = (*plan.reasons, *plan.warnings)
         self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
+        self.insight.expect(plan)
         result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
         return msgspec.structs.replace(result, warnings=warnings)
@@ -450,6 +463,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
+        self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -457,6 +471,7 @@ class Studio:
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
+        self.insight.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
         engine = self.engine()
         if engine.state is EngineState.STARTING:

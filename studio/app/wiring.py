@@ -22,6 +22,7 @@ from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
 from studio.host.secrets import SecretStore
 from studio.monitor.history import History
+from studio.monitor.recorder import Recorder
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
@@ -61,11 +62,13 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
+        self.recorder = Recorder(paths.history, interval_s=self.care.sample_s)
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
@@ -163,6 +166,7 @@ class Parts:
 
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)
+        self.on_sample(sample)
 
     async def _metrics(self) -> bytes | None:
         target = self.engine.target

@@ -13,6 +13,7 @@ from studio.cli import (
     key_words,
     parsers,
     preset_words,
+    scrape_words,
     service_words,
     words,
 )
@@ -39,6 +40,9 @@ class Invocation:
     follow: bool = False
     lines: int | None = None
     since: str | None = None
+    until: str | None = None
+    series: str | None = None
+    step_s: int | None = None
     of_service: bool = False
     grep: str | None = None
     level: str | None = None
@@ -143,13 +147,14 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 _NESTED = {
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
+    "metrics": scrape_words.COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": service_words.COMMANDS,
 }
 
 
-_BARE = ("gateway", "presets")
+_BARE = ("gateway", "metrics", "presets")
 """Commands that mean something without a second word."""
 
 

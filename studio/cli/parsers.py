@@ -12,6 +12,7 @@ from studio.cli import (
     key_arguments,
     key_words,
     log_arguments,
+    monitor_arguments,
     network_words,
     plan_arguments,
     plan_words,
@@ -19,6 +20,7 @@ from studio.cli import (
     preset_words,
     remedy_arguments,
     report_arguments,
+    scrape_words,
     series_words,
     service_arguments,
     service_words,
@@ -107,6 +109,8 @@ def build() -> _Parser:
         "down",
         "status",
         "ps",
+        "pool",
+        "speed",
         "presets",
         "doctor",
         "requests",
@@ -117,6 +121,8 @@ def build() -> _Parser:
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
     _add_gateway(made["gateway"])
+    monitor_arguments.add_history(made["history"].options)
+    _add_metrics(made["metrics"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
@@ -243,6 +249,19 @@ def _add_gateway(parser: _Parser) -> None:
     )
     made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
     gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
+
+
+def _add_metrics(parser: _Parser) -> None:
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in scrape_words.COMMANDS.items()}
+    monitor_arguments.add_metrics({n: (one.arguments, one.options) for n, one in made.items()})
     for one in made.values():
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON

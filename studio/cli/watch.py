@@ -24,6 +24,7 @@ from studio.domain.events import (
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    PoolChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -99,7 +100,9 @@ class Watch:
                 self._show_live()
             case UpFinished():
                 self._finished.set()
-            case LogAppended() | GatewayChanged() | KeysChanged() | ServiceStopping():
+            case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
+                pass
+            case ServiceStopping():
                 pass
             case _:
                 assert_never(event)

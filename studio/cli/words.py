@@ -9,12 +9,16 @@ from studio.cli import (
     boot_words,
     gateway_words,
     gpu_words,
+    history_words,
     key_words,
     network_words,
+    pool_words,
     remedy_words,
     report_words,
+    scrape_words,
     service_words,
     settings_words,
+    speed_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -40,6 +44,10 @@ COMMANDS: dict[str, str] = {
     "status": "Show what runs, where, and how full it is.",
     "gpus": gpu_words.ABOUT,
     "ps": "List the processes that belong to the Studio.",
+    "pool": pool_words.ABOUT,
+    "speed": speed_words.ABOUT,
+    "history": history_words.ABOUT,
+    "metrics": scrape_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",

@@ -11,6 +11,7 @@ import httpx
 import msgspec
 
 from studio.control.client_keys import KeyCalls
+from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
@@ -55,7 +56,7 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls):
+class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, MonitorCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
     started: UnitStart | None = None

@@ -6,6 +6,7 @@ import msgspec
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import EngineSnapshot
 
 
@@ -106,6 +107,12 @@ class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A key was made, used for the first time or revoked."""
 
 
+class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="pool-changed"):
+    """Other requests lie in the pool, or more or less fits; at most once a tick."""
+
+    pool: PoolReport
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -122,5 +129,6 @@ Event = (
     | GatewayChanged
     | UpFinished
     | KeysChanged
+    | PoolChanged
     | ServiceStopping
 )

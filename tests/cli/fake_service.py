@@ -61,6 +61,7 @@ from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
+from tests.cli import monitor_samples
 from tests.cli.adopt_samples import about_adopted
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
@@ -109,6 +110,7 @@ class FakeService:
     selftest: SelftestReport = SELFTEST
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     boots_asked: list[str] = dataclasses.field(default_factory=list)
+    monitor_asked: list[dict[str, str]] = dataclasses.field(default_factory=list)
     diagnosis: Diagnosis = DIAGNOSIS
     diagnosed: list[DiagnoseRequest] = dataclasses.field(default_factory=list)
     read_logs: list[bytes] = dataclasses.field(default_factory=list)
@@ -236,6 +238,7 @@ class FakeService:
             "/gateway/selftest": lambda: self.selftest,
             "/settings": CareSettings,
             "/keys": lambda: self.keys,
+            **monitor_samples.readers(query, self.monitor_asked),
         }
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
