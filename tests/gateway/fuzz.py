@@ -20,7 +20,7 @@ from tests.gateway.engine_support import Engine
 KEY = b"KEY-OF-THE-TEST"
 """Stands for the key, which is not known when requests are drawn."""
 ANSWER_S = 10.0
-_FIRST_S, _MORE_S = 0.5, 0.01
+_FIRST_S, _MORE_S = 0.2, 0.01
 _ANSWER = re.compile(rb"HTTP/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n")
 
 

@@ -20,7 +20,7 @@ from tests.fakes.waiting import until_async
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
 from tests.gateway.fuzz import Attack, Mood, answers, attacks, behave, send
 
-SAMPLE = 300
+SAMPLE = 250
 ALL = 10_000
 REPEATED, ROUNDS = 500, 6
 MOST_GROWTH_BYTES = 8 << 20
