@@ -5,7 +5,10 @@ The requests are those that clients make; what the real engine says to them is i
 
 import asyncio
 import base64
+import gc
+import json
 import time
+import tracemalloc
 
 import pytest
 
