@@ -12,7 +12,7 @@ export WEIR_TEST_CACHE ?= $(HOME)/.cache/weir-studio-tests
 export LC_ALL := C.UTF-8
 
 # What Qt's offscreen and xcb platforms load, and a screen for them; systemd's checker of units and
-# a message bus.
+# a message bus. Node.js and npm, for OpenAI's JavaScript client, may have come another way.
 APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git systemd dbus
@@ -94,6 +94,8 @@ apt:
 	fi; \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1 \
 	  && ! python3 -c 'import ensurepip' 2>/dev/null; then wanted="$$wanted python3-venv"; fi; \
+	if ! command -v node >/dev/null 2>&1; then wanted="$$wanted nodejs"; fi; \
+	if ! command -v npm >/dev/null 2>&1; then wanted="$$wanted npm"; fi; \
 	if [ -z "$$wanted" ]; then exit 0; fi; \
 	if [ "$$(id -u)" -ne 0 ]; then \
 	  echo "warning: The window's tests may need packages: apt-get install$$wanted" >&2; exit 0; \

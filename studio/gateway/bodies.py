@@ -48,7 +48,7 @@ class Prepared:
 
 
 def prepare(
-    body: bytes,
+    body: bytes | bytearray,
     *,
     served_name: str,
     takes_stream_options: bool,
@@ -116,16 +116,16 @@ def appended(body: bytes, fields: dict[str, object]) -> bytes:
     return b"".join(_appended(body, fields))
 
 
-def _appended(body: bytes, fields: dict[str, object]) -> Pieces:
+def _appended(body: bytes | bytearray, fields: dict[str, object]) -> Pieces:
     end = body.rindex(b"}")
     added = msgspec.json.encode(fields)[1:-1]
     ending = b"".join((b"" if _is_empty(body, end) else b",", added, body[end:]))
     if len(body) > _COPIED_BYTES:
         return (memoryview(body)[:end], ending)
-    return (body[:end] + ending,)
+    return (bytes(body[:end]) + ending,)
 
 
-def _is_empty(body: bytes, end: int) -> bool:
+def _is_empty(body: bytes | bytearray, end: int) -> bool:
     """Return whether the object that ends at `end` has no field; copies little of it to see."""
     size = 64
     while not (before := body[max(0, end - size) : end].rstrip(b" \t\r\n")):

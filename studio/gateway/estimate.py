@@ -11,7 +11,7 @@ _LOOKED_AT_BYTES = 64 << 10
 _DATA = b";base64,"
 
 
-def text_bytes(body: bytes) -> int:
+def text_bytes(body: bytes | bytearray) -> int:
     """Return the bytes of a body without pictures and sounds, whose tokens do not go by them."""
     count = len(body)
     if count < _LOOKED_AT_BYTES:

@@ -58,6 +58,7 @@ _GREETING = (
 
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _JSON = (b"content-type", b"application/json")
+Body = bytes | bytearray
 _PREFLIGHT_HEADERS = [
     (b"access-control-allow-methods", b"GET, POST"),
     (
@@ -255,9 +256,9 @@ class Gateway:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
         self._room.now()  # says no before a large body is read
-        body = None
+        body: Body | None = None
         if route.method == "POST":
-            body = await exchange.body(self._body_limit_bytes, self._body_room)
+            body = await exchange.large_body(self._body_limit_bytes, self._body_room)
         engine = await self._room.enter(exchange)
         death = await self._try(request, route, engine, body)
         if death is None:
@@ -273,7 +274,7 @@ class Gateway:
             request.relay.fail(death)
 
     async def _try(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
@@ -284,7 +285,7 @@ class Gateway:
             self._tell_idle()
 
     async def _forward(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False

@@ -24,7 +24,7 @@ _CONNECT_S = 5.0
 _FETCH_LIMIT_BYTES = 64 << 20
 
 
-Pieces = Sequence[bytes | memoryview]
+Pieces = Sequence[bytes | bytearray | memoryview]
 """A body in parts, so that a large one need not be copied to change its end."""
 
 
@@ -45,7 +45,7 @@ class Call:
         self.is_aborted = False
         self.has_head = False
         self._upstream = upstream
-        self._request = request
+        self._request: Pieces = request
         self._sink = sink
         self._connection: _Connection | None = None
         self._is_paused = False
@@ -66,6 +66,7 @@ class Call:
             if not await self._attempt(await self._upstream.connect()):
                 raise self._upstream.cut_off()
         finally:
+            self._request = ()  # call and sink know each other: its body waits for no collector
             self._upstream.calls.discard(self)
             if self._connection is not None:
                 self._connection.abort()

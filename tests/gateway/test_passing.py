@@ -5,7 +5,10 @@ The requests are those that clients make; what the real engine says to them is i
 
 import asyncio
 import base64
+import gc
+import json
 import time
+import tracemalloc
 
 import pytest
 
@@ -260,3 +263,29 @@ async def test_readers_that_stop_reading_hold_64_kb_each_and_one_read_more(setup
 
     assert len(held) == 40
     assert max(held) <= (64 << 10) + (256 << 10)
+
+
+async def test_a_large_body_is_gone_with_its_request(setup):
+    """Exchange, call and relay know one another; ten pictures must not wait for a collection."""
+    setup.gateway._body_limit_bytes = 100 << 20
+
+    async def swallow(exchange: Exchange) -> None:
+        setup.engine.received.clear()
+        exchange.respond(200, [(b"content-type", b"application/json")], b"{}")
+
+    setup.engine.act = swallow
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * (4 << 20)}]}).encode()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        async with raw_client(setup.port) as raw:
+            for _ in range(10):
+                await raw.send(request(setup, body=body))
+                assert (await raw.answer()).status == 200
+            await setup.gateway.wait_idle()
+            held = [one.size for one in tracemalloc.take_snapshot().traces if one.size > 1 << 20]
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+    assert sum(held) < 3 * len(body), "the client's, and at most the last one's"
