@@ -70,12 +70,14 @@ def cancelled_at(turn: int, url: str) -> bool:
 
 
 @pytest.mark.parametrize("is_tls", [False, True], ids=["plain", "tls"])
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_it_may_be_cancelled_at_any_turn_of_the_loop(host: str, *, is_tls: bool) -> None:
-    """Connecting, agreeing on TLS, reading, closing; seen as a leak once in a thousand fetches."""
+def test_it_may_be_cancelled_at_any_turn_of_the_loop(*, is_tls: bool) -> None:
+    """Connecting by a name with two addresses, agreeing on TLS, reading, closing.
+
+    Seen as a leak once in a thousand downloads: the pool is closed when the cancellation comes.
+    """
     left: dict[int, list[str]] = {}
     with hostile.serving({"/f": b"data" * 100}, is_tls=is_tls) as server:
-        url, turn, has_ended = server.url("/f", host=host), 1, False
+        url, turn, has_ended = server.url("/f", host="localhost"), 1, False
         while not has_ended:
             with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always")
