@@ -183,6 +183,9 @@ bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=
 bench-speed: dev ## tok/s as shown against tokens that a client counts; ARGS=--home for a real engine
 	$(BIN)/python -m tests.bench.bench_speed $(ARGS)
 
+bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
+	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
+
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
 
