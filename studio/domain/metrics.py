@@ -28,6 +28,10 @@ class EngineSample(msgspec.Struct, frozen=True, kw_only=True):
     itl_count: float | None = None
     drafts_total: float | None = None
     accepted_total: float | None = None
+    kv_offload_store_bytes_total: float | None = None
+    """Into the KV tier beside the cards."""
+    kv_offload_load_bytes_total: float | None = None
+    """Back from it."""
 
 
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,8 @@ _SUMMED = {
     "vllm:inter_token_latency_seconds_count": "itl_count",
     "vllm:spec_decode_num_drafts_total": "drafts_total",
     "vllm:spec_decode_num_accepted_tokens_total": "accepted_total",
+    "vllm:kv_offload_store_bytes_total": "kv_offload_store_bytes_total",
+    "vllm:kv_offload_load_bytes_total": "kv_offload_load_bytes_total",
 }
 _LABEL = re.compile(r'[{,](\w+)="((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
