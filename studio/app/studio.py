@@ -41,6 +41,7 @@ from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
+from studio.domain.alarms import Alarm
 from studio.domain.control import (
     GatewayInfo,
     ProcessInfo,
@@ -51,6 +52,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -125,11 +127,13 @@ class Studio:
             engine=self.engine,
             runtimes=self.runtimes,
             serving=self,
+            alarms=lambda: parts.alarms.active,
         )
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
+        self.alarms = parts.alarms
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -195,6 +199,8 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(parts.spill.run())
+                tasks.create_task(parts.alarms.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -404,6 +410,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            alarms=self.alarms.active,
         )
 
     def chosen(self) -> Settings:
@@ -418,6 +425,7 @@ class Studio:
         """Return the events that describe the present, for a listener that has just come."""
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
+        events += [AlarmChanged(alarm=one) for one in self.alarms.active]
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
@@ -453,6 +461,10 @@ class Studio:
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Announce an alarm."""
+        self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""

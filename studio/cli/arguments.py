@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from studio.cli import (
+    alarm_words,
     gateway_words,
     host_words,
     key_words,
@@ -46,6 +47,7 @@ class Invocation:
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
     now: bool = False
+    once: bool = False
     seconds: int = 0
     by: str = "key"
     csv: bool = False
@@ -140,6 +142,7 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "alarms": alarm_words.COMMANDS,
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "presets": preset_words.COMMANDS,
@@ -148,7 +151,7 @@ _NESTED = {
 }
 
 
-_BARE = ("gateway", "presets")
+_BARE = ("alarms", "gateway", "presets")
 """Commands that mean something without a second word."""
 
 

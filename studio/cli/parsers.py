@@ -4,6 +4,8 @@ import argparse
 from typing import NoReturn
 
 from studio.cli import (
+    alarm_arguments,
+    alarm_words,
     boot_words,
     gateway_arguments,
     gateway_words,
@@ -115,6 +117,7 @@ def build() -> _Parser:
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
     _add_gateway(made["gateway"])
+    _add_alarms(made["alarms"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
@@ -241,6 +244,20 @@ def _add_gateway(parser: _Parser) -> None:
     )
     made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
     gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    for one in made.values():
+        one.options.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
+        )
+
+
+def _add_alarms(parser: _Parser) -> None:
+    alarm_arguments.add_follow(parser.options)
+    _add_json(parser)
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in alarm_words.COMMANDS.items()}
+    alarm_arguments.add_alarms({name: (one.arguments, one.options) for name, one in made.items()})
     for one in made.values():
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON

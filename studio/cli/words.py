@@ -6,6 +6,7 @@ come in as text that studio.domain.units has made.
 
 from studio.cli import (
     adopt_words,
+    alarm_words,
     boot_words,
     gateway_words,
     key_words,
@@ -38,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
     "ps": "List the processes that belong to the Studio.",
+    "alarms": alarm_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",

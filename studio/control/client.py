@@ -10,6 +10,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from studio.control.client_alarms import AlarmCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
@@ -53,7 +54,7 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls):
+class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, AlarmCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
     async def status(self) -> Status:

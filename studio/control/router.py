@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import unquote
 
 from studio.app.studio import Studio
+from studio.control.alarms import AlarmRoutes
 from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
@@ -49,6 +50,7 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
+            *AlarmRoutes(studio.alarms).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

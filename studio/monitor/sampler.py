@@ -23,6 +23,7 @@ _RSS_EVERY = 5
 """Ticks between two readings of the engine's memory, which walks all processes."""
 
 FetchMetrics = Callable[[], Awaitable[bytes | None]]
+Complete = Callable[[Tick, EngineSample | None], Awaitable[Tick]]
 
 
 class Sampler:
@@ -36,13 +37,17 @@ class Sampler:
         publish: Callable[[Tick], None],
         history: History,
         on_sample: Callable[[EngineSample | None], None] | None = None,
+        complete: Complete | None = None,
     ) -> None:
-        """`on_sample` gets what the engine answered, None where it did not."""
+        """`on_sample` gets what the engine answered, None where it did not; `complete` adds to a
+        tick what others know of that second.
+        """
         self._fetch = fetch
         self._engine_pid = engine_pid
         self._publish = publish
         self._history = history
         self._on_sample = on_sample
+        self._complete = complete
         self._meter = Meter()
         self._count = 0
         self._rss: int | None = None
@@ -62,6 +67,8 @@ class Sampler:
             self._on_sample(engine)
         host = await self._host()
         tick = self._meter.tick(time.time(), engine, host, monotonic_s=time.monotonic())
+        if self._complete is not None:
+            tick = await self._complete(tick, engine)
         self.last = tick
         self._history.append(tick)
         self._publish(tick)
