@@ -24,7 +24,6 @@ def preempted(scene: Scene, recent: Recent, limits: Limits) -> Iterator[Evidence
                 f"pool {percent_text(scene.tick.pool_used_share)} full",
                 f"{_count(scene.tick.running)} running, {_count(scene.tick.waiting)} waiting",
             ),
-            size=count or 0.0,
         )
 
 
