@@ -24,12 +24,14 @@ def number_of(text: str, name: str) -> int | None:
     `name` is all before the blanks. Looks for one line instead of taking all apart: there are 180
     in `/proc/vmstat`, and this is asked for each process once a second.
     """
-    start = 0 if text.startswith(name) else text.find(f"\n{name}") + 1
-    if start == 0 and not text.startswith(name):
-        return None
-    words = text[start : start + _LINE_WIDTH].split("\n", 1)[0].split(maxsplit=2)
-    is_it = len(words) >= 2 and words[0] == name and words[1].isdecimal()
-    return int(words[1]) if is_it and len(words[1]) <= _MOST_DIGITS else None
+    for blank in (" ", "\t"):
+        mark = f"\n{name}{blank}"
+        start = 0 if text.startswith(mark[1:]) else text.find(mark) + 1
+        if start or text.startswith(mark[1:]):
+            words = text[start : start + _LINE_WIDTH].split("\n", 1)[0].split(maxsplit=2)
+            is_it = len(words) >= 2 and words[1].isdecimal()
+            return int(words[1]) if is_it and len(words[1]) <= _MOST_DIGITS else None
+    return None
 
 
 def text_of(path: Path) -> str:
