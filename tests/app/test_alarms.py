@@ -101,7 +101,7 @@ async def test_what_cannot_be_muted_is_said(
 
 async def test_a_killed_engine_is_an_alarm_until_it_serves_again(made: Running) -> None:
     """A real death: SIGKILL, and the Studio's own restart."""
-    await made.studio.up(UpRequest(preset=PRESET))
+    await made.studio.up(UpRequest(preset=PRESET, overrides={"boot_s": "2.5"}))
     await until_async(lambda: made.parts.facts.serving_since_s is not None, "a second of serving")
     pid = made.studio.engine().pid
     assert pid is not None
