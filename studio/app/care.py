@@ -2,6 +2,7 @@
 
 import difflib
 import enum
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -18,7 +19,11 @@ LONGEST_WAIT_S = 600.0
 """The default of the official clients for one request."""
 _SLACK = 1.25
 """A boot may take so much longer than the last one."""
-_RANGES_S = {"stall-s": (5.0, 86_400.0), "wait-s": (0.0, 3_600.0)}
+SAMPLE_S = 1.0
+"""Between two looks of the monitor, where nothing was chosen."""
+SAMPLE_VARIABLE = "WEIR_SAMPLE_S"
+"""Takes the place of that default, for one run of the service."""
+_RANGES_S = {"stall-s": (5.0, 86_400.0), "wait-s": (0.0, 3_600.0), "sample-s": (0.2, 10.0)}
 _CHOICES: Mapping[str, type[enum.StrEnum]] = {"on-death": OnDeath, "on-stall": OnStall}
 NAMES = (*_CHOICES, *_RANGES_S)
 
@@ -26,8 +31,11 @@ NAMES = (*_CHOICES, *_RANGES_S)
 class Care:
     """The choices of one home."""
 
-    def __init__(self, settings: SettingsFile) -> None:
+    def __init__(self, settings: SettingsFile, environ: Mapping[str, str] = os.environ) -> None:
         self._settings = settings
+        self._sample_s = _seconds({"sample-s": environ.get(SAMPLE_VARIABLE, "")}, "sample-s")
+        self.on_change: Callable[[], None] = lambda: None
+        """Told after every change."""
 
     def now(self) -> CareSettings:
         """Return the choices as they hold; a word of a newer version is none."""
@@ -37,6 +45,7 @@ class Care:
             on_stall=_known(OnStall, kept.get("on-stall"), OnStall.RESTART),
             stall_s=_seconds(kept, "stall-s"),
             wait_s=_seconds(kept, "wait-s"),
+            sample_s=self.sample_s(),
             chosen=tuple(name for name in NAMES if name in kept),
         )
 
@@ -56,7 +65,12 @@ class Care:
             known = _name(name)
             kept[known] = _value(known, text)
         self._settings.change(care=kept)
+        self.on_change()
         return self.now()
+
+    def sample_s(self) -> float:
+        """Return how far two looks of the monitor are apart."""
+        return _seconds(self._settings.now.care, "sample-s") or self._sample_s or SAMPLE_S
 
     def wait_s(self, remaining_s: Callable[[], float | None]) -> float:
         """Return how long a request may wait for an engine that should need `remaining_s`."""

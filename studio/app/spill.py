@@ -101,8 +101,8 @@ class Spill:
             adapters=self._adapters.now if self._adapters is not None else None,
             intent=Intent() if is_adopted or not is_running else self.intent,
             paths=self._paths if engine.state is EngineState.READY else None,
-            stored_bytes=sample.kv_offload_store_bytes_total if sample is not None else None,
-            loaded_bytes=sample.kv_offload_load_bytes_total if sample is not None else None,
+            stored_bytes=sample.kv_store_bytes_total if sample is not None else None,
+            loaded_bytes=sample.kv_load_bytes_total if sample is not None else None,
             link_bytes_per_s=_link(tick.cards),
         )
         self.last = look

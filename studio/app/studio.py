@@ -23,6 +23,7 @@ from studio.app.job import Job
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -134,6 +135,7 @@ class Studio:
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
         self.alarms = parts.alarms
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.keys = Keys(parts.keys, self.bus.publish)
         self.door = Door(
             parts.gateway,
@@ -207,6 +209,7 @@ class Studio:
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
+            parts.card_reader.close()
             await parts.gateway.close()
             await self.close()
             parts.log.close()
@@ -411,6 +414,7 @@ class Studio:
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
             alarms=self.alarms.active,
+            monitor=self._parts.sampler.info(),
         )
 
     def chosen(self) -> Settings:

@@ -22,6 +22,7 @@ from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
+from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
 from studio.monitor import alarm_file
 from studio.monitor.history import History
@@ -130,6 +131,7 @@ class Parts:
             publish=lambda alarm: self._hears.on_alarm(alarm),
             learn_line=BootsSeen(paths.home / "calibration.json").learn_line,
         )
+        self.card_reader = CardReader()
         self.sampler = Sampler(
             fetch=self._metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
@@ -137,7 +139,11 @@ class Parts:
             history=self.history,
             on_sample=self._see,
             complete=self.spill.complete,
+            cards=self.card_reader.read,
+            cards_cpu_s=lambda: self.card_reader.cpu_s,
+            interval_s=self.care.sample_s,
         )
+        self.care.on_change = self.sampler.interval_changed
 
     def _with_actions(self, error: ErrorInfo) -> ErrorInfo:
         """Return `error` with what can be done about it with the preset that was started."""

@@ -14,6 +14,7 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
@@ -138,4 +139,5 @@ COMMANDS: Mapping[str, Command] = {
     **ADOPT_COMMANDS,
     **ALARM_COMMANDS,
     **SETTINGS_COMMANDS,
+    **GPU_COMMANDS,
 }

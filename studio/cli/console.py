@@ -78,11 +78,13 @@ class Console:
         self._source = source
         self.json = json
         dumb = environ.get("TERM") == "dumb"
-        self.out_is_terminal = out.isatty()
+        self.out_is_terminal = out.isatty() and not dumb
         self.err_is_terminal = err.isatty() and not dumb
         self.can_ask = source is not None and source.isatty() and self.err_is_terminal and not json
         self.has_colour = not environ.get("NO_COLOR") and not dumb
         self._line_open = False
+        self._redrawn = 0
+        """Lines of the last answer that may be written over."""
 
     @classmethod
     def of_process(cls, *, json: bool = False) -> "Console":
@@ -144,6 +146,15 @@ class Console:
             raw.flush()
         except OSError as error:
             raise self._output_error(error) from error
+
+    def redraw(self, text: str) -> None:
+        """Write an answer in the place of the one before; one below the other in a pipe."""
+        if self._redrawn and self.out_is_terminal:
+            self._write(self._out, f"\x1b[{self._redrawn}F\x1b[J")
+        elif self._redrawn:
+            self._write(self._out, "\n")
+        self._write(self._out, text + "\n")
+        self._redrawn = text.count("\n") + 1
 
     def live(self, text: str) -> None:
         """Replace the line at the foot of the terminal by `text`."""

@@ -9,6 +9,7 @@ from studio.cli import (
     boot_words,
     gateway_arguments,
     gateway_words,
+    gpu_arguments,
     host_words,
     key_arguments,
     key_words,
@@ -96,6 +97,7 @@ def build() -> _Parser:
     _add_boots(made["boots"])
     log_arguments.add(made["logs"].options)
     report_arguments.add(made["report"].arguments, made["report"].options)
+    gpu_arguments.add(made["gpus"].options)
     _add_window(made["ui"])
     _add_assigning(made["network"], network_words.HELP_SET, network_words.HELP_FORGET)
     _add_assigning(made["settings"], settings_words.HELP_SET, settings_words.HELP_FORGET)

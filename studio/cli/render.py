@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from studio.cli import alarm_text, boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
+from studio.cli.card_text import card_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -318,12 +319,7 @@ def status_text(status: Status, now: float) -> str:
                 ),
             )
         )
-    for gpu in status.host.gpus if status.host else ():
-        used = None
-        if gpu.total_bytes is not None and gpu.free_bytes is not None:
-            used = gpu.total_bytes - gpu.free_bytes
-        amount = words.of_total(bytes_text(used), bytes_text(gpu.total_bytes))
-        pairs.append((words.LABEL_CARDS, f"{gpu.index}: {gpu.name}, {amount}"))
+    pairs += card_pairs(status)
     service = status.service
     since = duration_text(max(0.0, now - service.started_at))
     pairs += [

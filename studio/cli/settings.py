@@ -53,6 +53,7 @@ def _rows(now: CareSettings) -> Iterator[tuple[str, str]]:
         yield words.WAIT, words.WAIT_NONE
     else:
         yield words.WAIT, words.WAIT_SECONDS.format(seconds=duration_text(now.wait_s))
+    yield words.SAMPLE, words.SAMPLE_SECONDS.format(seconds=f"{now.sample_s:g} s")
 
 
 SETTINGS_COMMANDS: Mapping[str, Command] = {"settings": settings}

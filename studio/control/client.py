@@ -15,6 +15,7 @@ from studio.control.client_keys import KeyCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
+from studio.domain.cards import CardsReading
 from studio.domain.control import (
     ProcessInfo,
     Status,
@@ -60,6 +61,10 @@ class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, AlarmCalls):
     async def status(self) -> Status:
         """Return one instant of service, engine and gateway."""
         return await self.call("GET", "/status", Status)
+
+    async def cards(self) -> CardsReading:
+        """Return what every card does right now."""
+        return await self.call("GET", "/cards", CardsReading)
 
     async def up(self, request: UpRequest) -> UpResult:
         """Serve a preset; returns when its first token was generated."""

@@ -13,6 +13,7 @@ from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
+from studio.control.live import Live
 from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
@@ -51,6 +52,7 @@ class Router:
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
             *AlarmRoutes(studio.alarms).routes(),
+            *Live(studio.cards).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

@@ -34,3 +34,14 @@ class CardSample(msgspec.Struct, frozen=True, kw_only=True):
     """What the driver answered where it should have told, in its own words."""
     is_lost: bool = False
     """It was there and answers no more (fallen off the bus, unplugged, driver reloading)."""
+
+
+class CardsReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of all cards."""
+
+    cards: tuple[CardSample, ...] | None = None
+    """None: the driver did not answer, or there is none; empty: it lists no card."""
+    note: str | None = None
+    """Why cards are not known, or not fresh, in a sentence; None: nothing is wrong."""
+    source: str | None = None
+    """Who told: `nvml` or `nvidia-smi`; None: nobody."""

@@ -7,7 +7,7 @@ from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
-from studio.domain.metrics import Tick
+from studio.domain.metrics import MonitorInfo, Tick
 from studio.domain.remedies import Badge, Remedy
 from studio.domain.server import EngineSnapshot
 from studio.domain.service import AutostartInfo, SleepInfo
@@ -128,6 +128,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     sleep: SleepInfo = SleepInfo()
     alarms: tuple[Alarm, ...] = ()
     """What the monitor warns of now, the worst first."""
+    monitor: MonitorInfo | None = None
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

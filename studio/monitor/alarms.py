@@ -18,6 +18,8 @@ from studio.monitor.signs import SIGNS
 
 GAP_S = 2.5
 """A pause in the evidence that does not begin it anew: one reading may fail."""
+_GAP_TICKS = 2.5
+"""The same where ticks are further apart than a second."""
 _WORSE = 1.5
 """From this factor on a growing evil is told anew."""
 
@@ -44,6 +46,7 @@ class Judge:
         self._cases: dict[tuple[str, str | None], _Case] = {}
         self._recent = Recent()
         self._last_s: float | None = None
+        self._gap_s = GAP_S
 
     @property
     def active(self) -> tuple[Alarm, ...]:
@@ -55,6 +58,8 @@ class Judge:
         """Return the alarms that are new, worse or over with this second."""
         if self._last_s is not None and scene.monotonic_s <= self._last_s:
             return ()
+        step_s = scene.monotonic_s - (self._last_s if self._last_s is not None else 0.0)
+        self._gap_s = max(GAP_S, _GAP_TICKS * step_s) if self._last_s is not None else GAP_S
         self._last_s = scene.monotonic_s
         self._recent.take(scene)
         news: list[Alarm] = []
@@ -87,7 +92,7 @@ class Judge:
         key = (rule.code, evidence.where)
         case = self._cases.get(key)
         now_s = scene.monotonic_s
-        if case is None or (case.alarm is None and now_s - case.seen_s > GAP_S):
+        if case is None or (case.alarm is None and now_s - case.seen_s > self._gap_s):
             case = _Case(rule=rule, began_s=now_s, began_at=scene.at, seen_s=now_s)
             self._cases[key] = case
         case.seen_s = now_s
@@ -108,7 +113,7 @@ class Judge:
                 continue
             quiet_s = scene.monotonic_s - case.seen_s
             if case.alarm is None:
-                if quiet_s > GAP_S or is_over:
+                if quiet_s > self._gap_s or is_over:
                     del self._cases[key]
             elif is_over or quiet_s >= rule.clear_after_s:
                 del self._cases[key]

@@ -9,6 +9,7 @@ from studio.domain.metrics import Tick
 from studio.domain.readings import SpillLook
 
 KEPT_S = 600.0
+STEP_S = 3.0
 SPEED_S = 10.0
 """Over how long speed is taken; a shorter one moves with every request."""
 
@@ -82,6 +83,7 @@ class Recent:
     def __init__(self) -> None:
         self._moments: collections.deque[_Moment] = collections.deque()
         self._best: dict[int, float] = {}
+        self._best_step_s: dict[int, float] = {}
         self._run: float | None = None
         self.ecc: dict[int, int] = {}
         """Card to the errors that it had when it was seen first."""
@@ -94,6 +96,7 @@ class Recent:
             self._run = scene.serving_since_s
             self._moments.clear()
             self._best.clear()
+            self._best_step_s.clear()
             self.foreign.clear()
         look = scene.look
         self._moments.append(
@@ -113,6 +116,10 @@ class Recent:
         if speed is not None:
             seats = self._seats()
             self._best[seats] = max(speed, self._best.get(seats, 0.0))
+        step_s = self.step_s()
+        if step_s is not None and self.lasted_s() >= STEP_S:
+            seats = self._seats()
+            self._best_step_s[seats] = min(step_s, self._best_step_s.get(seats, step_s))
 
     def grown(self, read: Callable[[Tick], float | None], within_s: float) -> float | None:
         """Return by how much a counter of ticks grew within the last seconds."""
@@ -156,6 +163,14 @@ class Recent:
     def best_speed(self) -> float | None:
         """Return the best speed of this run with as many requests as now."""
         return self._best.get(self._seats())
+
+    def step_s(self) -> float | None:
+        """Return how long a step of the engine takes."""
+        return self.mean(lambda tick: tick.step_s, STEP_S)
+
+    def best_step_s(self) -> float | None:
+        """Return the shortest that one took in this run with as many requests as now."""
+        return self._best_step_s.get(self._seats())
 
     def _seats(self) -> int:
         """Return how many requests run, as a power of two: speed grows with them."""

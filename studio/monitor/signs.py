@@ -31,7 +31,7 @@ SIGNS: Mapping[str, Sign] = {
     "spill-wddm": _sign(
         signs_memory.wddm,
         "bytes adapter excess excess_share",
-        "bytes bytes_with_signature utilisation controller",
+        "bytes bytes_with_signature utilisation controller step_times",
     ),
     "spill-swap": _sign(signs_memory.swap, "bytes excess excess_gib", "bytes"),
     "memory-pressure": _sign(

@@ -13,18 +13,20 @@ from studio.monitor.scene import Recent, Scene
 MARGIN_BYTES = 200_000_000
 """How far below its line an engine should stay (HyperQwen, WSL2)."""
 _SHOWN_S = 3.0
+_SLOWER = 1.4
+"""From this factor on slowness is worth a line."""
 
 
 def wddm(scene: Scene, recent: Recent, limits: Limits) -> Iterator[Evidence]:
     """Yield each adapter of which memory lies in the machine's.
 
     A small excess counts only with the signature of cards that wait for it: fully used, their own
-    memory hardly read.
+    memory hardly read; or steps that take much longer than they did in this run.
     """
     adapters = scene.look.adapters.adapters if scene.look and scene.look.adapters else ()
     known = named(adapters)
     for flow in _flows(scene, SpillKind.WDDM_SHARED):
-        is_waiting = _starves(scene, recent, limits)
+        is_waiting = _starves(scene, recent, limits) or _drags(recent, limits)
         is_much = limits.over("bytes", flow.bytes)
         if not is_much and not (is_waiting and limits.over("bytes_with_signature", flow.bytes)):
             continue
@@ -197,6 +199,12 @@ def _starves(scene: Scene, recent: Recent, limits: Limits) -> bool:
     return False
 
 
+def _drags(recent: Recent, limits: Limits) -> bool:
+    """Tell whether steps take much longer than they did in this run with as many requests."""
+    now, best = recent.step_s(), recent.best_step_s()
+    return now is not None and best is not None and limits.over("step_times", now / best)
+
+
 def _signature(scene: Scene, recent: Recent) -> list[str]:
     found = []
     for card in scene.cards():
@@ -221,10 +229,16 @@ def _of(tick: Tick, index: int, read: Callable[[CardSample], float | None]) -> f
 
 
 def _speed_lines(recent: Recent) -> list[str]:
+    found = []
+    step, best_step = recent.step_s(), recent.best_step_s()
+    if step is not None and best_step is not None and step >= best_step * _SLOWER:
+        found.append(
+            f"one step takes {step * 1000:.0f} ms, where this run took {best_step * 1000:.0f}"
+        )
     now, best = recent.speed(), recent.best_speed()
-    if now is None or best is None or now > best * 0.7:
-        return []
-    return [f"{now:,.0f} tokens/s, read and generated, where this run made {best:,.0f}"]
+    if now is not None and best is not None and now * _SLOWER <= best:
+        found.append(f"{now:,.0f} tokens/s, read and generated, where this run made {best:,.0f}")
+    return found
 
 
 def _memory_lines(scene: Scene) -> list[str]:

@@ -115,7 +115,7 @@ async def test_a_tier_is_read_from_the_engines_own_counters(tmp_path: Path) -> N
 
     tick = await made.complete(
         Tick(at=1.0),
-        EngineSample(kv_offload_store_bytes_total=1e9, kv_offload_load_bytes_total=0.0),
+        EngineSample(kv_store_bytes_total=1e9, kv_load_bytes_total=0.0),
     )
 
     assert of(tick, SpillKind.CPU_KV_TIER).bytes == 1_000_000_000

@@ -19,6 +19,7 @@ from studio.control.client import PREFIX, ControlClient
 from studio.control.launcher import in_process
 from studio.control.salvage import Salvage
 from studio.domain.boots import BootHistory
+from studio.domain.cards import CardsReading
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -114,6 +115,8 @@ class FakeService:
     offered: RemedyList = OFFERED
     fixes: list[FixRequest] = dataclasses.field(default_factory=list)
     care_changes: list[CareChange] = dataclasses.field(default_factory=list)
+    cards: list[CardsReading] = dataclasses.field(default_factory=list)
+    """What is told of the cards, one after the other; then the service is gone."""
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
@@ -224,6 +227,7 @@ class FakeService:
             "/presets/27b-mtp/unpin": lambda: FREED,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
+            "/cards": self._cards,
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
@@ -235,6 +239,11 @@ class FakeService:
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
         return readers[path]()
+
+    def _cards(self) -> CardsReading:
+        if not self.cards:
+            raise ServiceUnreachable("service-gone", "The service has ended.")
+        return self.cards.pop(0)
 
     def _boots(self, query: str) -> BootHistory:
         self.boots_asked.append(query)

@@ -59,5 +59,6 @@ def test_every_choice_has_words(death: OnDeath, stall: OnStall) -> None:
     assert f"{stall}: " in text
     assert "1 min 30 s" in text
     assert "503 at once" in text
-    assert text.count("(the default)") == 2
+    assert text.count("(the default)") == 3
+    assert "1 s: so often the monitor looks" in text
     assert "30.0 s: so long" in settings_text(CareSettings(wait_s=30))
