@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        bench-alarms bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -170,6 +170,9 @@ bench-idle: dev ## CPU and memory of the idle service
 
 bench-logs: dev ## CPU and stalls while 100,000 log lines a second arrive
 	$(BIN)/python -m tests.bench.bench_logs $(ARGS)
+
+bench-alarms: dev ## What spill and alarms cost in a second, and how soon an alarm is told
+	$(BIN)/python -m tests.bench.bench_alarms $(ARGS)
 
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)

@@ -132,10 +132,11 @@ class Recent:
         return None if into is None or back is None else (into, back)
 
     def _grown(self, read: Callable[[_Moment], float | None], within_s: float) -> float | None:
-        newest = self._moments[-1]
-        begin = next(
-            one for one in self._moments if one.monotonic_s >= newest.monotonic_s - within_s
-        )
+        newest = begin = self._moments[-1]
+        for one in reversed(self._moments):
+            if one.monotonic_s < newest.monotonic_s - within_s:
+                break
+            begin = one
         first, last = read(begin), read(newest)
         return None if first is None or last is None or last < first else last - first
 
@@ -146,9 +147,15 @@ class Recent:
     def mean(self, read: Callable[[Tick], float | None], within_s: float) -> float | None:
         """Return the mean of a figure over the last seconds; None unless all are known."""
         limit = self._moments[-1].monotonic_s - within_s
-        values = [read(one.tick) for one in self._moments if one.monotonic_s > limit]
-        known = [one for one in values if one is not None]
-        return sum(known) / len(known) if known and len(known) == len(values) else None
+        total, count = 0.0, 0
+        for one in reversed(self._moments):
+            if one.monotonic_s <= limit:
+                break
+            value = read(one.tick)
+            if value is None:
+                return None
+            total, count = total + value, count + 1
+        return total / count
 
     def speed(self) -> float | None:
         """Return tokens a second, read and generated together, while requests are answered.

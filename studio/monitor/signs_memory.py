@@ -39,7 +39,7 @@ def wddm(scene: Scene, recent: Recent, limits: Limits) -> Iterator[Evidence]:
                 f"Windows counts {bytes_text(adapter.shared_bytes)} shared, "
                 f"{bytes_text(adapter.dedicated_bytes)} dedicated"
             )
-        lines += _signature(scene, recent)
+        lines += _holders(scene) + _signature(scene, recent)
         yield Evidence(
             where=flow.where,
             values={
@@ -197,6 +197,11 @@ def _starves(scene: Scene, recent: Recent, limits: Limits) -> bool:
         if limits.over("utilisation", used) and limits.under("controller", read):
             return True
     return False
+
+
+def _holders(scene: Scene) -> list[str]:
+    heaviest = scene.look.adapters.heaviest if scene.look and scene.look.adapters else ()
+    return [f"Windows process {pid}: {bytes_text(held)} shared" for pid, held in heaviest[:3]]
 
 
 def _drags(recent: Recent, limits: Limits) -> bool:

@@ -28,6 +28,7 @@ _NOISE_BYTES = {SpillKind.WDDM_SHARED: 32 << 20, SpillKind.SWAP: 1 << 20}
 _NOISE_SHARE = 0.01
 _NOISE_RATE = 1 << 20
 _NO_ENGINE = "No engine runs."
+_NOT_SEEN = "The engine's processes cannot be seen from here."
 _ONLY_LINUX = "Only Linux tells."
 _BY_BYTES = frozenset((SpillKind.WDDM_SHARED, SpillKind.SWAP))
 
@@ -136,7 +137,8 @@ class SpillMeter:
         if not look.is_linux:
             yield SpillFlow(kind=SpillKind.SWAP, note=_ONLY_LINUX)
         elif reading is None or not look.is_running:
-            yield SpillFlow(kind=SpillKind.SWAP, note=_NO_ENGINE)
+            note = _NO_ENGINE if not look.is_running else _NOT_SEEN
+            yield SpillFlow(kind=SpillKind.SWAP, note=note)
         else:
             into = self.rate(lambda one: one.host.swapped_out_bytes if one.host else None)
             back = self.rate(lambda one: one.host.swapped_in_bytes if one.host else None)

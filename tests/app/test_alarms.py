@@ -1,6 +1,7 @@
 """Alarms of a running Studio: announced, listed, offered, muted."""
 
 import asyncio
+import dataclasses
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -11,14 +12,18 @@ import pytest
 from studio.app.alarms import rooms
 from studio.domain.alarms import MuteRequest
 from studio.domain.control import UpRequest
+from studio.domain.diagnosis import FixRequest
 from studio.domain.errors import StudioError
 from studio.domain.events import AlarmChanged
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineState
+from studio.monitor.alarm_file import load
+from studio.monitor.alarms import Judge
 from studio.monitor.scene import DiskRoom
 from tests.app.running import Running, fake_paths, running
 from tests.fakes.catalogue import PRESET
 from tests.fakes.waiting import until_async
+from tests.monitor.scenes import FILE
 
 FULL = (DiskRoom(holds="models", mount="/data", free_bytes=1, total_bytes=1 << 40),)
 
@@ -121,6 +126,31 @@ async def test_a_killed_engine_is_an_alarm_until_it_serves_again(made: Running) 
     await until_async(
         lambda: "engine-died" not in {one.code for one in made.studio.alarms.active}, "its end"
     )
+
+
+async def test_a_remedy_of_an_alarm_is_taken_by_its_number(made: Running) -> None:
+    """From evidence to the restart with the value of this case."""
+    await made.studio.up(UpRequest(preset=PRESET))
+    alarms = made.parts.alarms
+    rules = [
+        dataclasses.replace(rule, settle_s=0.0, raise_after_s=0.0)
+        for rule in load(FILE).rules
+        if rule.code == "pool-too-small"
+    ]
+    alarms._judge = Judge(rules)
+    await until_async(lambda: made.parts.facts.serving_since_s is not None, "a second of serving")
+    for count in (1_000, 1_020):
+        alarms.hear(Tick(at=1.0, preemptions=count, running=16, pool_used_share=1.0))
+
+    offered = await made.studio.remedies.offered()
+    (chosen,) = [one for one in offered.offered if one.about == "pool-too-small"]
+    assert chosen.remedy.text.startswith("Take 8 requests at a time")
+    assert chosen.number is not None
+    await made.studio.remedies.fix(FixRequest(number=chosen.number, about=chosen.about))
+
+    engine = made.studio.engine()
+    assert engine.state is EngineState.READY
+    assert engine.overrides == {"max_num_seqs": "8"}
 
 
 async def test_a_figure_of_a_second_goes_to_the_judge_once(made: Running) -> None:

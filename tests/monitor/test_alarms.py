@@ -500,3 +500,13 @@ def test_the_page_for_people_names_every_alarm() -> None:
     page = (Path(__file__).parents[2] / "docs" / "user" / "spill.md").read_text(encoding="utf-8")
 
     assert [rule.code for rule in RULES if f"`{rule.code}`" not in page] == []
+
+
+def test_seconds_that_are_ten_seconds_apart_are_evidence_too() -> None:
+    """The monitor may be told to look more rarely."""
+    film = booted()
+    for _ in range(4):
+        film.now += 9.0
+        film.play(1, swapped(GIB))
+
+    assert len(film.raised("spill-swap")) == 1
