@@ -36,7 +36,7 @@ def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]
     seats = scene.max_num_seqs
     is_seated = seats is not None and tick.running is not None and tick.running >= seats
     reason = "pool" if is_full else "seats" if is_seated else "other"
-    whats = {
+    reasons = {
         "pool": f"the pool is {percent_text(tick.pool_used_share)} full",
         "seats": f"all {seats} seats are taken (`max_num_seqs`)",
         "other": "the engine has not taken them up",
@@ -44,7 +44,7 @@ def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]
     yield Evidence(
         values={
             "waiting": counted(tick.waiting or 0, "request", "requests"),
-            "why": whats[reason],
+            "why": reasons[reason],
             "seats": str(seats),
         },
         lines=(
