@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-alarms bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        bench-alarms bench-monitor bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -164,6 +164,9 @@ bench-plan: dev ## The plans of all presets on every host of the catalogue
 
 bench-planner: dev ## Recorded and published pools against what the planner makes of them
 	$(BIN)/python -m tests.bench.bench_planner $(ARGS)
+
+bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
+	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
 
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)

@@ -1,6 +1,7 @@
 """The cards as `weir status` names them: one line each. Pure."""
 
 from studio.cli import gpu_words, words
+from studio.cli.console import plain
 from studio.domain.cards import CardSample
 from studio.domain.control import Status
 from studio.domain.units import bytes_text, percent_text
@@ -22,7 +23,7 @@ def card_pairs(status: Status) -> list[tuple[str, str]]:
 
 
 def _now(card: CardSample) -> str:
-    name = f"{card.index}: {card.name}"
+    name = f"{card.index}: {plain(card.name)}"
     if card.is_lost:
         return f"{name}, {gpu_words.LOST_SHORT}"
     used, total = bytes_text(card.memory_used_bytes), bytes_text(card.memory_total_bytes)

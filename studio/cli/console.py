@@ -27,6 +27,7 @@ _NEAREST = {
 _STYLES = {"bad": "31;1", "quiet": "2", "good": "32", "strong": "1"}
 _EVIDENCE_LINES = 12
 _READABLE_WIDTH = 80
+_READABLE_HEIGHT = 24
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
@@ -105,6 +106,11 @@ class Console:
                 return max(40, columns or _READABLE_WIDTH)
         return _READABLE_WIDTH
 
+    def _height(self) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            return os.get_terminal_size(self._out.fileno()).lines or _READABLE_HEIGHT
+        return _READABLE_HEIGHT
+
     def has_hung_up(self) -> bool:
         """Tell whether the terminal that was there at the start is gone."""
         if self.err_is_terminal:
@@ -150,7 +156,8 @@ class Console:
     def redraw(self, text: str) -> None:
         """Write an answer in the place of the one before; one below the other in a pipe."""
         if self._redrawn and self.out_is_terminal:
-            self._write(self._out, f"\x1b[{self._redrawn}F\x1b[J")
+            fits = self._redrawn < self._height()
+            self._write(self._out, f"\x1b[{self._redrawn}F\x1b[J" if fits else "\x1b[H\x1b[2J")
         elif self._redrawn:
             self._write(self._out, "\n")
         self._write(self._out, text + "\n")

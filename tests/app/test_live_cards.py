@@ -1,6 +1,7 @@
 """What the cards do, with a monitor and without."""
 
 import asyncio
+import threading
 
 from studio.app.live_cards import LiveCards
 from studio.domain.cards import CardSample, CardsReading
@@ -8,6 +9,7 @@ from studio.domain.metrics import Tick
 from studio.host.card_nvml import Session, Tell
 from studio.host.card_reader import CardReader
 from studio.host.card_smi import Program
+from tests.fakes.waiting import until_async
 
 CARD = CardSample(index=0, name="NVIDIA H200", temperature_c=47)
 
@@ -68,20 +70,23 @@ async def test_a_tick_of_long_ago_is_not_told_as_now() -> None:
 
 async def test_a_first_answer_of_nvidia_smi_is_waited_for() -> None:
     """It takes a second, and "not known" would be the only answer of a single look."""
-    let_go = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    let_go = threading.Event()
 
     class Missing(Session):
+        times = 0
+
         def read(self, _tell: Tell) -> None:
             self.fault = "no-driver"
+            self.times += 1
 
     def ask() -> tuple[CardSample, ...]:
-        asyncio.run_coroutine_threadsafe(let_go.wait(), loop).result(20)
+        let_go.wait(20)
         return (CARD,)
 
+    session = Missing()
     async with asyncio.TaskGroup() as tasks:
-        asked = tasks.create_task(live(Missing(), None, Program(ask)).now())
-        await asyncio.sleep(0.3)
+        asked = tasks.create_task(live(session, None, Program(ask)).now())
+        await until_async(lambda: session.times > 2, "the second look")
         let_go.set()
 
     assert asked.result().cards == (CARD,)

@@ -5,7 +5,7 @@
 Cards are the stand-in of NVIDIA's library (tests/fakes/nvml), eight H200 at work with two processes
 each; the engine answers with a recorded text of 77 kB whose counters move. Sampler, engine and
 nvitop are processes of their own and run at the same time; each tells its own processor time.
-nvitop comes into a virtual environment under `~/.cache`, for this measurement only.
+nvitop and prometheus_client come into a virtual environment under `~/.cache`, for this only.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from studio.domain.metrics import Tick
 from studio.host.card_reader import CardReader
 from studio.host.http_client import Upstream
 from studio.host.http_server import Exchange, Server, serve
+from studio.monitor import prometheus
 from studio.monitor.history import History
 from studio.monitor.sampler import Sampler
 from tests.fakes.nvml_machines import MIB, h200, machine
@@ -40,10 +41,30 @@ from tests.fakes.nvml_stub import build, put
 from tests.fakes.recordings import ENGINE
 
 NVITOP = "nvitop==1.7.2"
+GENERAL_PARSER = "prometheus_client==0.26.0"
 VENV = Path.home() / ".cache" / "weir-studio-bench" / "nvitop"
 CARDS = 8
 WARM_UP_S = 3.0
 _RECORDED = ENGINE / "metrics" / "main-under-load.txt"
+_TEXTS = {
+    "0.32 CPU, idle": ENGINE / "metrics" / "dummy-idle.txt",
+    "0.32 CPU, speculation, idle": ENGINE / "metrics" / "main-idle.txt",
+    "0.32 CPU, speculation, under load": _RECORDED,
+    "0.26 CUDA with a CPU tier, under load": ENGINE
+    / "cuda"
+    / "r1-compiled-offload8"
+    / "metrics_load.txt",
+}
+_GENERAL = """
+import pathlib, sys, time
+from prometheus_client.parser import text_string_to_metric_families as read
+text = pathlib.Path(sys.argv[1]).read_text()
+def once():
+    began = time.process_time()
+    list(read(text))
+    return time.process_time() - began
+print(sorted(once() for _ in range(15))[7])
+"""
 _SNAPSHOTS = """
 import resource, sys, time
 from nvitop import Device, take_snapshots
@@ -77,6 +98,7 @@ def main() -> None:
         print(json.dumps(uvloop.run(_sample(options.port, options.seconds, options.every))))
     else:
         _compare(options.seconds, options.every)
+        _parsing()
 
 
 def _compare(seconds: float, every: float) -> None:
@@ -118,6 +140,28 @@ def _compare(seconds: float, every: float) -> None:
         f"thread {own['cards_s'] / own['wall_s'] * 100:.2f} %; ticks left out: "
         f"{own['left_out']:.0f}."
     )
+
+
+def _parsing() -> None:
+    """Print what reading one text takes, here and with the general parser."""
+    print("\n| text | size, kB | ours, ms | prometheus_client, ms |")
+    print("|---|---|---|---|")
+    for name, path in _TEXTS.items():
+        text = path.read_text(encoding="utf-8")
+        ours = sorted(_seconds_of(text) for _ in range(200))
+        theirs = subprocess.run(
+            [str(_nvitop()), "-c", _GENERAL, str(path)], check=True, capture_output=True, text=True
+        )
+        print(
+            f"| {name} | {len(text) / 1000:.0f} | {ours[len(ours) // 2] * 1000:.2f} | "
+            f"{float(theirs.stdout) * 1000:.0f} |"
+        )
+
+
+def _seconds_of(text: str) -> float:
+    began = time.process_time()
+    prometheus.parse(text)
+    return time.process_time() - began
 
 
 def _row(name: str, cpu_s: float, wall_s: float, own: dict[str, float]) -> None:
@@ -172,7 +216,8 @@ def _nvitop() -> Path:
     python = VENV / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", NVITOP], check=True)
+        pip = [str(python), "-m", "pip", "install", "-q"]
+        subprocess.run([*pip, NVITOP, GENERAL_PARSER], check=True)
     return python
 
 

@@ -1,6 +1,5 @@
 """Cards without a wait: what the loop gets while their driver takes its time."""
 
-import asyncio
 import threading
 
 import pytest
@@ -9,7 +8,7 @@ from studio.domain.cards import CardSample
 from studio.host.card_nvml import Session, Tell
 from studio.host.card_reader import CardReader
 from studio.host.card_smi import Program
-from tests.fakes.waiting import until
+from tests.fakes.waiting import until, until_async
 
 
 class Slow(Session):
@@ -18,6 +17,7 @@ class Slow(Session):
     def __init__(self) -> None:
         super().__init__()
         self.go_on = threading.Event()
+        self.answers = 0
         self.is_open = True
 
     def read(self, tell: Tell) -> None:
@@ -25,6 +25,7 @@ class Slow(Session):
         tell(CardSample(index=0, name="first", temperature_c=40))
         self.go_on.wait()
         tell(CardSample(index=1, name="second", temperature_c=50))
+        self.answers += 1
 
 
 async def test_cards_that_answered_before_the_hang_keep_their_figures() -> None:
@@ -37,8 +38,8 @@ async def test_cards_that_answered_before_the_hang_keep_their_figures() -> None:
 
     partly = await reader.read(0.05)
     session.go_on.set()
-    while (after := await reader.read(0.05)).note is not None:
-        await asyncio.sleep(0.01)
+    await until_async(lambda: session.answers == 2, "an answer of the driver")
+    after = await reader.read(20)
     reader.close()
 
     assert partly.cards is not None
@@ -81,12 +82,15 @@ async def test_nvidia_smi_stands_in_where_the_library_is_missing() -> None:
         asked.append(1)
         return (card,)
 
-    reader = CardReader(Missing(), Program(ask))
-    while (reading := await reader.read(20)).cards is None:
-        await asyncio.sleep(0.01)
+    program = Program(ask)
+    reader = CardReader(Missing(), program)
+    first = await reader.read(20)
+    await until_async(lambda: not program.is_under_way and asked == [1], "its answer")
+    reading = await reader.read(20)
     await reader.read(20)
     reader.close()
 
+    assert first.cards is None
     assert reading.cards == (card,)
     assert reading.source == "nvidia-smi"
     assert reading.note is not None
