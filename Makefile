@@ -192,6 +192,9 @@ bench-idle: dev ## CPU and memory of the idle service
 bench-logs: dev ## CPU and stalls while 100,000 log lines a second arrive
 	$(BIN)/python -m tests.bench.bench_logs $(ARGS)
 
+bench-alarms: dev ## What spill and alarms cost in a second, and how soon an alarm is told
+	$(BIN)/python -m tests.bench.bench_alarms $(ARGS)
+
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 

@@ -46,6 +46,7 @@ from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
+from studio.domain.alarms import Alarm
 from studio.domain.control import (
     GatewayInfo,
     ProcessInfo,
@@ -56,6 +57,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -131,12 +133,14 @@ class Studio:
             engine=self.engine,
             runtimes=self.runtimes,
             serving=self,
+            alarms=lambda: parts.alarms.active,
         )
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
         self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
+        self.alarms = parts.alarms
         self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.insight = Insight(
             parts,
@@ -212,6 +216,8 @@ class Studio:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
                 tasks.create_task(self.insight.run())
+                tasks.create_task(parts.spill.run())
+                tasks.create_task(parts.alarms.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -425,6 +431,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            alarms=self.alarms.active,
             monitor=self._parts.sampler.info(),
         )
 
@@ -440,6 +447,7 @@ class Studio:
         """Return the events that describe the present, for a listener that has just come."""
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
+        events += [AlarmChanged(alarm=one) for one in self.alarms.active]
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
@@ -477,6 +485,10 @@ class Studio:
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Announce an alarm."""
+        self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from studio.cli import render, words
 from studio.cli.adopt import ADOPT_COMMANDS
+from studio.cli.alarms import ALARM_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.console import Console
@@ -142,6 +143,7 @@ COMMANDS: Mapping[str, Command] = {
     **UPDATE_COMMANDS,
     **SERVICE_COMMANDS,
     **ADOPT_COMMANDS,
+    **ALARM_COMMANDS,
     **SETTINGS_COMMANDS,
     **HISTORY_COMMANDS,
     **POOL_COMMANDS,

@@ -11,7 +11,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from studio.cli import boot_words, service_text, words
+from studio.cli import alarm_text, boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
 from studio.cli.card_text import card_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
@@ -307,6 +307,7 @@ def status_text(status: Status, now: float) -> str:
         text = words.runtime_text(engine.runtime, engine.runtime_id[:_ID_SHOWN])
         pairs.append((words.LABEL_RUNTIME, text))
     pairs += badge_pairs(engine.badges, engine.preset, engine.overrides, _VALUE_WIDTH)
+    pairs += alarm_text.status_pairs(status.alarms)
     if tick.memory_bytes is not None:
         pairs.append(
             (

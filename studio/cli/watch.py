@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import msgspec
 
-from studio.cli import render, words
+from studio.cli import alarm_text, alarm_words, render, words
 from studio.cli.console import Console, plain
 from studio.cli.progress import stages_for
 from studio.cli.reach import Connector, running_or_none
+from studio.domain.alarms import Alarm
 from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -100,12 +102,21 @@ class Watch:
                 self._show_live()
             case UpFinished():
                 self._finished.set()
+            case AlarmChanged():
+                self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
             case ServiceStopping():
                 pass
             case _:
                 assert_never(event)
+
+    def _alarm(self, alarm: Alarm) -> None:
+        """Tell of an alarm that is new or over, above the live line."""
+        if alarm.ended_at is not None:
+            self.console.note(alarm_text.over_line(alarm))
+        elif not alarm.is_muted:
+            self.console.note(f"{alarm_text.head(alarm)}. {alarm.cause} {alarm_words.SEE_MORE}")
 
     def _with_last_ttft(self, tick: Tick) -> Tick:
         """Keep the newest TTFT on show: most seconds have no first token in them."""

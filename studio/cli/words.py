@@ -6,6 +6,7 @@ come in as text that studio.domain.units has made.
 
 from studio.cli import (
     adopt_words,
+    alarm_words,
     boot_words,
     gateway_words,
     gpu_words,
@@ -48,6 +49,7 @@ COMMANDS: dict[str, str] = {
     "speed": speed_words.ABOUT,
     "history": history_words.ABOUT,
     "metrics": scrape_words.ABOUT,
+    "alarms": alarm_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",

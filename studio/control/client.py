@@ -10,6 +10,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from studio.control.client_alarms import AlarmCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
@@ -56,7 +57,7 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, MonitorCalls):
+class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, MonitorCalls, AlarmCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
     started: UnitStart | None = None

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import unquote
 
 from studio.app.studio import Studio
+from studio.control.alarms import AlarmRoutes
 from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
@@ -52,6 +53,7 @@ class Router:
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
             *Monitoring(studio.insight).routes(),
+            *AlarmRoutes(studio.alarms).routes(),
             *Live(studio.cards).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),

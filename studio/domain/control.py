@@ -2,6 +2,7 @@
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
@@ -132,6 +133,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that work now."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    alarms: tuple[Alarm, ...] = ()
+    """What the monitor warns of now, the worst first."""
     monitor: MonitorInfo | None = None
 
 

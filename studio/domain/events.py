@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
@@ -113,6 +114,14 @@ class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     pool: PoolReport
 
 
+class AlarmChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="alarm-changed"
+):
+    """An alarm was raised, grew worse, was silenced or is over (`ended_at`)."""
+
+    alarm: Alarm
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -130,5 +139,6 @@ Event = (
     | UpFinished
     | KeysChanged
     | PoolChanged
+    | AlarmChanged
     | ServiceStopping
 )

@@ -63,6 +63,7 @@ from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
 from tests.cli import monitor_samples
 from tests.cli.adopt_samples import about_adopted
+from tests.cli.alarm_samples import Mutes, about_alarms
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
@@ -123,6 +124,9 @@ class FakeService:
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
+    mutes: Mutes = dataclasses.field(default_factory=list)
+    announced: tuple[Event, ...] = ()
+    """What each new stream begins with."""
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
@@ -171,6 +175,8 @@ class FakeService:
             if path.startswith("/adopted"):
                 about = about_adopted(path, request)
                 return httpx.Response(200, content=msgspec.json.encode(about))
+            if path.startswith("/alarms"):
+                return about_alarms(path, request, self.mutes)
             if path == "/events":
                 holds = "hold" in dict(request.url.params)
                 return httpx.Response(200, content=self._stream(holds=holds))
@@ -319,15 +325,15 @@ class FakeService:
 
     async def _stream(self, *, holds: bool) -> AsyncIterator[bytes]:
         queue: Listener = asyncio.Queue()
-        queue.put_nowait(EngineChanged(engine=self.engine))
-        queue.put_nowait(GatewayChanged())
+        for event in (EngineChanged(engine=self.engine), GatewayChanged(), *self.announced):
+            queue.put_nowait(event)
         self.watchers.append(queue)
         self.holders += holds
         try:
-            while (event := await queue.get()) is not None:
-                if isinstance(event, httpx.ReadError):
-                    raise event
-                yield b"data: " + msgspec.json.encode(event) + b"\n\n"
+            while (told := await queue.get()) is not None:
+                if isinstance(told, httpx.ReadError):
+                    raise told
+                yield b"data: " + msgspec.json.encode(told) + b"\n\n"
         finally:
             self.holders -= holds
             self.watchers.remove(queue)
