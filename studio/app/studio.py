@@ -10,6 +10,8 @@ import logging
 import os
 import time
 
+import msgspec
+
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
 from studio.app.bench import Bench
@@ -22,6 +24,7 @@ from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.insight import Insight
 from studio.app.job import Job
+from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
@@ -44,6 +47,7 @@ from studio.app.stages import Stages
 from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
+from studio.domain.alarms import Alarm
 from studio.domain.control import (
     GatewayInfo,
     ProcessInfo,
@@ -54,6 +58,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -129,13 +134,15 @@ class Studio:
             engine=self.engine,
             runtimes=self.runtimes,
             serving=self,
+            alarms=lambda: parts.alarms.active,
         )
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
+        self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
+        self.alarms = parts.alarms
         self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
-        self.keys = Keys(parts.keys, self.bus.publish)
         self.insight = Insight(
             parts,
             self,
@@ -211,6 +218,8 @@ class Studio:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
                 tasks.create_task(self.insight.run())
+                tasks.create_task(parts.spill.run())
+                tasks.create_task(parts.alarms.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -342,11 +351,13 @@ class Studio:
         if already is not None:
             return already
         plan = await self._rehearsal.before(choice, request)
+        warnings = (*plan.reasons, *plan.warnings)
+        self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
         self.insight.expect(plan)
         result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
-        return result
+        return msgspec.structs.replace(result, warnings=warnings)
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self.engine()
@@ -422,6 +433,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            alarms=self.alarms.active,
             monitor=self._parts.sampler.info(),
         )
 
@@ -437,6 +449,7 @@ class Studio:
         """Return the events that describe the present, for a listener that has just come."""
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
+        events += [AlarmChanged(alarm=one) for one in self.alarms.active]
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
@@ -474,6 +487,10 @@ class Studio:
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Announce an alarm."""
+        self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""

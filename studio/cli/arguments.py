@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from studio.cli import (
+    alarm_words,
     bench_words,
     gateway_words,
     host_words,
@@ -52,6 +53,8 @@ class Invocation:
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
     now: bool = False
+    store: bool = False
+    once: bool = False
     seconds: int = 0
     by: str = "key"
     csv: bool = False
@@ -158,6 +161,7 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 _NESTED = {
     "bench": bench_words.COMMANDS,
+    "alarms": alarm_words.COMMANDS,
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "metrics": scrape_words.COMMANDS,
@@ -167,7 +171,7 @@ _NESTED = {
 }
 
 
-_BARE = ("gateway", "metrics", "presets")
+_BARE = ("alarms", "gateway", "metrics", "presets")
 """Commands that mean something without a second word."""
 
 

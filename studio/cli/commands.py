@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from studio.cli import render, words
 from studio.cli.adopt import ADOPT_COMMANDS
+from studio.cli.alarms import ALARM_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
@@ -16,6 +17,7 @@ from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.history import HISTORY_COMMANDS
+from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
@@ -132,6 +134,7 @@ COMMANDS: Mapping[str, Command] = {
     **GATEWAY_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
+    **KEPT_KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
@@ -144,6 +147,7 @@ COMMANDS: Mapping[str, Command] = {
     **UPDATE_COMMANDS,
     **SERVICE_COMMANDS,
     **ADOPT_COMMANDS,
+    **ALARM_COMMANDS,
     **SETTINGS_COMMANDS,
     **GPU_COMMANDS,
     **HISTORY_COMMANDS,

@@ -217,6 +217,8 @@ class Top:
             with contextlib.suppress(StudioError):  # its end is told by the events
                 state.keys = await client.keys()
                 state.requests = await client.requests(lines=_REQUESTS)
+                alarms = await client.alarms()
+                state.alarms = (*alarms.active, *reversed(alarms.ended))
                 now = await client.status()
                 state.gateway = now.gateway
                 state.speed = await client.speed()

@@ -8,6 +8,7 @@ from studio.cli import top_words as words
 from studio.domain.alarms import Alarm
 from studio.domain.control import GatewayInfo, KeyInfo
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -70,6 +71,9 @@ class State:
                 return event.state is not StageState.RUNNING
             case GatewayChanged(base_url=base_url):
                 self.base_url = base_url
+            case AlarmChanged(alarm=alarm):
+                self.hear(alarm)
+                return True
             case PoolChanged(pool=pool):
                 self.pool = pool
             case ServiceStopping(reason=reason):
@@ -78,6 +82,11 @@ class State:
             case _:
                 pass
         return False
+
+    def hear(self, alarm: Alarm) -> None:
+        """Put an alarm in the place of what was known of it."""
+        others = [one for one in self.alarms or () if _identity(one) != _identity(alarm)]
+        self.alarms = (*others, alarm)
 
     def add(self, tick: Tick) -> None:
         """Take up a tick; one that was known already is left out."""
@@ -105,7 +114,7 @@ class State:
         self.engine = EngineSnapshot()
         self.stages.clear()
         self.gateway = self.keys = self.requests = None
-        self.pool = self.speed = None
+        self.pool = self.speed = self.alarms = None
 
     def press(self, key: str) -> None:
         """Take a key that was pressed; `q` is the caller's."""
@@ -141,3 +150,7 @@ class State:
             case _:
                 pass
         return keys
+
+
+def _identity(alarm: Alarm) -> tuple[str, str | None, float]:
+    return alarm.code, alarm.where, alarm.since

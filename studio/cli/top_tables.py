@@ -107,7 +107,7 @@ def alarms_lines(alarms: tuple[Alarm, ...] | None, width: int, most: int) -> lis
             Span(f"{words.ALARMS if number == 0 else '':<9}", "strong"),
             Span(
                 cropped(f"{one.severity.value}: {_titled(one)}. {one.cause}", width - 9),
-                _STYLES[one.severity],
+                _style(one),
             ),
         )
         for number, one in enumerate(shown)
@@ -126,7 +126,7 @@ def alarms_page(alarms: tuple[Alarm, ...] | None, width: int) -> list[Line]:
         return [line(Span(words.NO_ALARMS, "quiet"))]
     lines: list[Line] = []
     for one in (*_active(alarms), *(one for one in alarms if one.ended_at is not None)):
-        style = _STYLES[one.severity] if one.ended_at is None else "quiet"
+        style = _style(one)
         since = words.SINCE.format(time=_moment(one.since))
         head = cropped(f"{one.severity.value}: {_titled(one)} · {since} · {one.code}", width)
         lines.append(line(Span(head, style)))
@@ -140,11 +140,17 @@ def alarms_page(alarms: tuple[Alarm, ...] | None, width: int) -> list[Line]:
 def _active(alarms: tuple[Alarm, ...]) -> list[Alarm]:
     order = list(Severity)
     active = [one for one in alarms if one.ended_at is None]
-    return sorted(active, key=lambda one: (-order.index(one.severity), one.since))
+    return sorted(active, key=lambda one: (one.is_muted, -order.index(one.severity), one.since))
+
+
+def _style(alarm: Alarm) -> str:
+    is_quiet = alarm.is_muted or alarm.ended_at is not None
+    return "quiet" if is_quiet else _STYLES[alarm.severity]
 
 
 def _titled(alarm: Alarm) -> str:
-    return f"{alarm.title} ({alarm.where})" if alarm.where else alarm.title
+    title = f"{alarm.title} ({alarm.where})" if alarm.where else alarm.title
+    return words.MUTED.format(title=title) if alarm.is_muted else title
 
 
 def _said(label: str, text: str) -> Line:

@@ -6,6 +6,7 @@ come in as text that studio.domain.units has made.
 
 from studio.cli import (
     adopt_words,
+    alarm_words,
     bench_words,
     boot_words,
     gateway_words,
@@ -51,6 +52,7 @@ COMMANDS: dict[str, str] = {
     "speed": speed_words.ABOUT,
     "history": history_words.ABOUT,
     "metrics": scrape_words.ABOUT,
+    "alarms": alarm_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",
@@ -271,6 +273,7 @@ NO_WORDS = ("n", "no")
 # weir up
 
 STARTING_SERVICE = "Starting the service."
+WARNING = "Warning: {text}"
 STAGES: dict[Stage, str] = {
     Stage.DETECT: "Look at this machine",
     Stage.RUNTIME: "Runtime",
@@ -392,6 +395,7 @@ LABEL_ERROR = "Error"
 SEE_FIX = "What can be done about it: `weir fix`."
 LABEL_NOTE = "Note"
 LABEL_DEATH = "Last death"
+DEATH_AT = "{at}: {cause}"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

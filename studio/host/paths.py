@@ -95,6 +95,11 @@ class Paths:
         return self.home / "signing"
 
     @property
+    def secrets(self) -> Path:
+        """Return what is kept to be read again, and where there is no keyring the secrets."""
+        return self.home / "secrets"
+
+    @property
     def database(self) -> Path:
         """Keys, usage, boot history (SQLite)."""
         return self.home / "studio.db"

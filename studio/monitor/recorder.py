@@ -66,6 +66,7 @@ class Recorder:
         self._last: tuple[float, float] | None = None
         self._trouble: str | None = None
         self._told: str | None = None
+        self._aside_told: str | None = None
         self._retry_at = 0.0
 
     # -- what comes in ---------------------------------------------------------------------
@@ -227,11 +228,12 @@ class Recorder:
 
     def _write(self, pending: list[Reading], events: list[HistoryEvent]) -> str | None:
         """Write; return what is in the way."""
-        before = self._file.set_aside
         try:
             self._file.write(pending, events)
-            if self._file.set_aside not in (None, before):
-                self._file.write((), [aside_event(self._clock(), str(self._file.set_aside))])
+            aside = self._file.set_aside
+            if aside is not None and aside != self._aside_told:
+                self._file.write((), [aside_event(self._clock(), aside)])
+                self._aside_told = aside
         except Unwritable as error:
             self._say(str(error))
             return str(error)

@@ -57,12 +57,14 @@ from studio.domain.runtimes import (
 )
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.service import UnitStart
 from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
 from tests.cli import monitor_samples
 from tests.cli.adopt_samples import about_adopted
+from tests.cli.alarm_samples import Mutes, about_alarms
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
@@ -123,6 +125,9 @@ class FakeService:
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
+    mutes: Mutes = dataclasses.field(default_factory=list)
+    announced: tuple[Event, ...] = ()
+    """What each new stream begins with."""
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
@@ -173,6 +178,8 @@ class FakeService:
             if path.startswith("/adopted"):
                 about = about_adopted(path, request)
                 return httpx.Response(200, content=msgspec.json.encode(about))
+            if path.startswith("/alarms"):
+                return about_alarms(path, request, self.mutes)
             if path == "/events":
                 holds = "hold" in dict(request.url.params)
                 return httpx.Response(200, content=self._stream(holds=holds))
@@ -323,8 +330,8 @@ class FakeService:
 
     async def _stream(self, *, holds: bool) -> AsyncIterator[bytes]:
         queue: Listener = asyncio.Queue()
-        queue.put_nowait(EngineChanged(engine=self.engine))
-        queue.put_nowait(GatewayChanged())
+        for event in (EngineChanged(engine=self.engine), GatewayChanged(), *self.announced):
+            queue.put_nowait(event)
         self.watchers.append(queue)
         self.holders += holds
         try:
@@ -332,10 +339,10 @@ class FakeService:
                 tick = msgspec.structs.replace(TICK, at=TICK.at + number)
                 yield b"data: " + msgspec.json.encode(Ticked(tick=tick)) + b"\n\n"
                 await asyncio.sleep(0)
-            while (event := await queue.get()) is not None:
-                if isinstance(event, httpx.ReadError):
-                    raise event
-                yield b"data: " + msgspec.json.encode(event) + b"\n\n"
+            while (told := await queue.get()) is not None:
+                if isinstance(told, httpx.ReadError):
+                    raise told
+                yield b"data: " + msgspec.json.encode(told) + b"\n\n"
         finally:
             self.holders -= holds
             self.watchers.remove(queue)
@@ -417,6 +424,8 @@ class FakeConnector:
     refuses: StudioError | None = None
     kept: int = 0
     """How often a running service was told to outlive its holders."""
+    unit: UnitStart | None = None
+    """What comes of starting the service through its systemd unit."""
     offline_used: int = 0
     diagnosed_in_files: int = 0
     replayed: list[str] = dataclasses.field(default_factory=list)
@@ -435,7 +444,10 @@ class FakeConnector:
                 raise ServiceUnreachable("service-not-running", "No service runs.")
             self.started.append(hold)
             self.is_running = self.service.is_running = True
-        elif start and not hold:
+            client = self.service.client()
+            client.started = self.unit
+            return client
+        if start and not hold:
             self.kept += 1
         return self.service.client()
 

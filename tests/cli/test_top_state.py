@@ -1,11 +1,13 @@
 """What `weir top` knows, event by event."""
 
+import msgspec
 import pytest
 
 from studio.cli import top_words as words
 from studio.cli.top_state import State
 from studio.domain.control import GatewayInfo
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     GatewayChanged,
     LogAppended,
@@ -18,7 +20,7 @@ from studio.domain.events import (
 )
 from studio.domain.metrics import Tick
 from studio.domain.server import EngineSnapshot, EngineState
-from tests.cli.top_samples import POOL, keys, state, ticks
+from tests.cli.top_samples import ALARM, NOTICE, POOL, keys, state, ticks
 
 
 def stage(progress: StageState) -> StageProgress:
@@ -73,6 +75,21 @@ def test_a_tick_that_came_before_the_history_is_not_lost() -> None:
 
     assert [tick.at for tick in found.ticks] == [7.0, 8.0, 9.0]
     assert found.tick == Tick(at=9.0)
+
+
+def test_an_alarm_takes_the_place_of_what_was_known_of_it() -> None:
+    """It grew worse, was silenced, or is over; it is not one more."""
+    found = State()
+
+    assert found.take(AlarmChanged(alarm=ALARM))
+    assert found.take(AlarmChanged(alarm=NOTICE))
+    over = msgspec.structs.replace(ALARM, ended_at=9.0)
+    assert found.take(AlarmChanged(alarm=over))
+
+    assert found.alarms == (NOTICE, over)
+    again = msgspec.structs.replace(ALARM, since=99.0)
+    found.take(AlarmChanged(alarm=again))
+    assert found.alarms == (NOTICE, over, again)
 
 
 def test_charts_are_bounded() -> None:

@@ -92,6 +92,16 @@ def test_alarms_are_cut_to_their_room() -> None:
     assert shown(alarms_lines((), 80, 3)) == ["Alarms   none"]
 
 
+def test_muted_alarms_come_last_and_say_so() -> None:
+    """A person knows; the next one may not be known."""
+    muted = msgspec.structs.replace(ALARM, is_muted=True)
+    lines = alarms_lines((muted, NOTICE), 100, 3)
+
+    assert shown(lines)[0].startswith("Alarms   notice: The disk fills up")
+    assert "1.8 GiB in system memory (card 0), muted" in shown(lines)[1]
+    assert lines[1][1].style == "quiet"
+
+
 def test_alarms_that_are_over_are_on_their_page_only() -> None:
     """They are history."""
     over = msgspec.structs.replace(ALARM, ended_at=NOW)

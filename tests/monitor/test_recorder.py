@@ -39,7 +39,7 @@ class Recording:
             self.recorder.tick(Tick(at=self.clock.epoch, running=running))
             self.clock.pass_s(every_s)
 
-    async def points(self, back_s: float = 3_000) -> list[tuple[float, float | None]]:
+    async def points(self, back_s: float = 1_500) -> list[tuple[float, float | None]]:
         """Return what is known of `running`."""
         now = self.clock.epoch
         answer = await self.recorder.ask(("running",), now - back_s, now + 1, 2_000)
