@@ -178,8 +178,6 @@ bench-planner: dev ## Recorded and published pools against what the planner make
 bench-top: dev ## What `weir top` costs: CPU and bytes to the terminal
 	$(BIN)/python -m tests.bench.bench_top $(ARGS)
 
-bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
-	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
 bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=--days 400
 	$(BIN)/python -m tests.bench.bench_history $(ARGS)
 
