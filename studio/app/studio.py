@@ -44,18 +44,11 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
-from studio.app.up import Choice, Up, describe
+from studio.app.up import Choice, Up, describe, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.alarms import Alarm
-from studio.domain.control import (
-    GatewayInfo,
-    ProcessInfo,
-    ServiceInfo,
-    Status,
-    UpRequest,
-    UpResult,
-)
+from studio.domain.control import GatewayInfo, ProcessInfo, ServiceInfo, Status, UpRequest, UpResult
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
     AlarmChanged,
@@ -367,7 +360,7 @@ class Studio:
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
-                hint=f"Replace it: `{_switch_command(choice)}`.",
+                hint=f"Replace it: `{switch_command(choice)}`.",
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
@@ -499,9 +492,3 @@ class Studio:
     def forecast_s(self, _launch: Launch) -> float | None:
         """Return the boot time to expect: from boots here, else as published."""
         return self.boots.whole_s()
-
-
-def _switch_command(choice: Choice) -> str:
-    """Return what to type to replace what runs by `choice`."""
-    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
-    return " ".join(["weir switch", choice.preset.id, *words])

@@ -82,7 +82,8 @@ class Shelf:
             return ids[-1]
         if reference in ids:
             return reference
-        begun = [one for one in ids if reference and one.startswith(reference)]
+        is_whole = _ID.fullmatch(reference) is not None  # and not there: no other one is meant
+        begun = [one for one in ids if reference and not is_whole and one.startswith(reference)]
         if len(begun) > 1:
             raise BadInput(
                 "bench-ambiguous",

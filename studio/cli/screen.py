@@ -81,7 +81,8 @@ class Screen:
             text = self._styled(line)
             if text != self._shown[number]:
                 self._shown[number] = text
-                pieces.append(f"\x1b[{number + 1};1H{text}\x1b[K")
+                # Erased first: behind a full line the cursor stands on its last character.
+                pieces.append(f"\x1b[{number + 1};1H\x1b[K{text}")
         if pieces:
             self._write(_BEGIN_UPDATE + "".join(pieces) + _END_UPDATE)
 

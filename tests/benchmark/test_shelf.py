@@ -39,6 +39,15 @@ def test_two_runs_of_one_second_have_two_ids(tmp_path: Path) -> None:
     assert shelf.find(first) == first
 
 
+def test_a_whole_id_means_no_other_run(tmp_path: Path) -> None:
+    """The second of one second begins with the id of the first, which is gone."""
+    shelf = Shelf(tmp_path)
+    shelf.put(result(id="20261129-100000-2"))
+
+    with pytest.raises(NotFound):
+        shelf.find("20261129-100000")
+
+
 def test_ten_of_one_second_stay_in_order(tmp_path: Path) -> None:
     """`last` is the newest and not the one with the largest letter."""
     shelf = Shelf(tmp_path)

@@ -68,6 +68,7 @@ from tests.cli.alarm_samples import Mutes, about_alarms
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
+from tests.cli.fake_salvage import FakeSalvage
 from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.remedy_samples import DIAGNOSIS, FIXED, OFFERED
 from tests.cli.runtime_samples import (
@@ -472,7 +473,7 @@ class FakeConnector:
                 keeper.feed(text.encode())
             keeper.close()
         paths = Paths(home=self.home, catalogue=bundled_root())
-        return in_process(_Salvage(self, Salvage(paths)), _nothing)
+        return in_process(FakeSalvage(self, Salvage(paths)), _nothing)
 
     def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Note that the service was to run."""
@@ -484,23 +485,6 @@ class FakeConnector:
         """Note that the window was to open."""
         self.ran.append(("ui", list(argv)))
         return 0
-
-
-class _Salvage:
-    """What works in a broken home, but for what is read out of logs: that the fake answers."""
-
-    def __init__(self, connector: FakeConnector, files: Salvage) -> None:
-        self._connector = connector
-        self._files = files
-
-    async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
-        """Return status and JSON body."""
-        if not path.endswith("/diagnose"):
-            return await self._files.answer(method, path, query, body)
-        self._connector.diagnosed_in_files += 1
-        request = httpx.Request(method, f"http://127.0.0.1{path}", content=body)
-        response = await self._connector.service.handle(request)
-        return response.status_code, response.content
 
 
 async def _nothing() -> None:

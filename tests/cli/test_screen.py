@@ -30,7 +30,7 @@ def test_only_lines_that_changed_are_written() -> None:
 
     changed = out.taken()
     assert "one" not in changed
-    assert "\x1b[2;1H2\x1b[K" in changed
+    assert "\x1b[2;1H\x1b[K2" in changed
     screen.draw([line("one"), line("2")])
     assert out.taken() == ""
 

@@ -244,7 +244,7 @@ async def test_a_service_that_is_killed_is_found_again(
         service.cut_streams()
         await until_async(lambda: "service is gone" in Shown.last.text, "the end")
         service.is_running = True
-        await until_async(lambda: len(service.watchers) > 1, "the stream again")
+        await until_async(lambda: "gone" not in Shown.last.text, "the service again")
         Shown.last.press("q")
         assert await task == 0
 
@@ -287,7 +287,7 @@ async def test_the_stream_of_documents_survives_the_service(
         service.end_streams("weir down")
         await until_async(lambda: "service is gone" in err.getvalue(), "the end")
         await until_async(lambda: "there again" in err.getvalue(), "the service again")
-        await until_async(lambda: len(service.watchers) == 1, "the stream again")
+        await until_async(lambda: service.calls.count("GET /events") == 2, "the stream again")
         service.announce(ticked(at=TICK.at + 9))
         await until_async(lambda: out.getvalue().count("\n") == 2, "another tick")
         task.cancel()

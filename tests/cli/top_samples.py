@@ -233,6 +233,7 @@ STATES: dict[str, State] = {
         (SpillFlow(kind=SpillKind.SWAP, note="The kernel does not tell."),),
         tick=None,
     ),
+    "faulty": state((CardSample(index=0, name="card", faults=("power: not supported",)),)),
     "lost": state((card(), card(1, is_lost=True, utilisation_share=None))),
     "spilled": state((card(),), SPILLED, alarms=(NOTICE, ALARM)),
     "wide-names": state(

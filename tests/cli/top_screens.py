@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "top"
 SIZES = ((80, 24), (120, 40), (200, 60))
 EVERYWHERE = ("none", "one", "eight")
 """States that are drawn in each size; the others in the smallest."""
-PAGES = {"alarms": "spilled", "cards": "unknown", "help": "one"}
+PAGES = {"alarms": "spilled", "cards": "faulty", "help": "one"}
 
 
 def names() -> list[tuple[str, str, int, int]]:
