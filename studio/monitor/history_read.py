@@ -1,5 +1,6 @@
 """The file → points for a chart, rows for an export, events. Reads little, whatever the span."""
 
+import itertools
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -158,10 +159,9 @@ def rows(
     """Return a part of an export in the resolution of a tier, beginning at `since`."""
     known = known_series(connection)
     tier = TIERS[index]
-    first = oldest(connection, index)
-    if first is None:
+    begin = start(connection, index, int(since))
+    if begin is None:
         return HistoryPage(step_s=tier.step_s, known=tuple(sorted(known)))
-    begin = max(int(since), first)
     begin -= begin % tier.step_s
     end = min(int(until) + 1, begin + PAGE_ROWS * tier.step_s)
     parts: dict[int, dict[str, list[Stretch]]] = {}
@@ -178,7 +178,15 @@ def rows(
     )
 
 
-def _next(connection: Connection, index: int, at: int) -> float | None:
+def start(connection: Connection, index: int, since: int) -> int | None:
+    """Return where an export begins that was asked for from `since` on; None: nothing is there."""
+    near = _next(connection, index, since)
+    if near is None or near <= since:
+        return near
+    return max(near, oldest(connection, index) or near)
+
+
+def _next(connection: Connection, index: int, at: int) -> int | None:
     """Return where something is kept at or after a moment: years may lie between two pages."""
     block = connection.execute(
         "SELECT min(begins) FROM blocks WHERE tier = ? AND begins > ?",
@@ -189,7 +197,7 @@ def _next(connection: Connection, index: int, at: int) -> float | None:
     ).fetchone()[0]
     finer = _next(connection, index - 1, at) if index else None
     found = [one for one in (block, tail, finer) if one is not None]
-    return float(max(at, min(found))) if found else None
+    return max(at, min(found)) if found else None
 
 
 def _whole(row: dict[str, list[Stretch]]) -> dict[str, tuple[float, float, float]]:
@@ -209,12 +217,29 @@ def export_tier(since: float, now: float, step_s: float | None, least_step_s: fl
 
 def oldest(connection: Connection, index: int) -> int | None:
     """Return when the oldest stretch that a tier has begins."""
-    found = [
-        connection.execute("SELECT min(begins) FROM blocks WHERE tier = ?", (index,)).fetchone()[0],
-        connection.execute("SELECT min(at) FROM tail WHERE tier = ?", (index,)).fetchone()[0],
-        oldest(connection, index - 1) if index else None,
-    ]
+    tail = connection.execute("SELECT min(at) FROM tail WHERE tier = ?", (index,)).fetchone()[0]
+    found = [tail, _oldest_in_blocks(connection, index)]
+    if index:
+        found.append(oldest(connection, index - 1))
     return min((int(one) for one in found if one is not None), default=None)
+
+
+def _oldest_in_blocks(connection: Connection, index: int) -> int | None:
+    """Return the first known stretch of the oldest blocks, which begin before they hold one."""
+    tier = TIERS[index]
+    blocks = connection.execute(
+        "SELECT begins, data FROM blocks WHERE tier = ?1"
+        " AND begins = (SELECT min(begins) FROM blocks WHERE tier = ?1)",
+        (index,),
+    )
+    firsts = [
+        begins + slot * tier.step_s
+        for begins, data in blocks
+        for slot, _one in itertools.islice(
+            tiers.unpack_block(data, tier.slots).stretches(0, tier.slots), 1
+        )
+    ]
+    return min(firsts, default=None)
 
 
 def known_series(connection: Connection) -> dict[str, int]:
