@@ -170,10 +170,11 @@ def rows(
         for at, one in points_of(connection, index, known[name], begin, end):
             row = parts.setdefault(at - at % tier.step_s, {})
             row.setdefault(name, []).append(one)
+    following = _next(connection, index, end)
     return HistoryPage(
         step_s=tier.step_s,
         rows=tuple(HistoryRow(at=at, values=_whole(parts[at])) for at in sorted(parts)),
-        next_at=_next(connection, index, end) if end < until else None,
+        next_at=following if following is not None and following < until else None,
         known=tuple(sorted(known)),
     )
 
