@@ -132,7 +132,8 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path: Path) -> None:
     file.write([reading(BEGIN + 100, running=2.0)], [])
 
     assert known(file) == {"running": 1}
-    rows = file.read(lambda c: c.execute("SELECT count(*) FROM tail WHERE tier = 0").fetchone()[0], 0)
+    count = "SELECT count(*) FROM tail WHERE tier = 0"
+    rows = file.read(lambda connection: connection.execute(count).fetchone()[0], 0)
     assert rows == 2
     file.close()
 
