@@ -224,7 +224,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
 
     file = HistoryFile(path)
     seconds = file.read(
-        lambda c: [at for at, _ in history_read.points_of(c, 0, 1, BEGIN, BEGIN + 10_000)],
+        lambda c: [one[0] for one in history_read.points_of(c, 0, 1, BEGIN, BEGIN + 10_000)],
         [],
     )
     assert file.set_aside is None
@@ -232,9 +232,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
     minute = BEGIN - BEGIN % 60 + 60
     assert (
         file.read(
-            lambda c: [
-                one.readings for at, one in history_read.points_of(c, 2, 1, minute, minute + 600)
-            ],
+            lambda c: [one[4] for one in history_read.points_of(c, 2, 1, minute, minute + 600)],
             [],
         )
         == [60] * 10
