@@ -46,14 +46,15 @@ class SlowPaths:
 
     def begin(self, launch: Launch) -> Watch:
         """Return the watch of a new boot."""
+        host = self._host()
         watch = Watch(
             self._signs,
             environment=launch.environment,
             argv=launch.argv,
             knobs=self._knobs(launch),
             names={"runtime": launch.runtime, "preset": launch.preset},
+            has_cards=bool(host.gpus) if host is not None else None,
         )
-        host = self._host()
         if host is not None:
             for sign, values in host_signs(host, launch, self._signs.reference_power_w):
                 watch.tell(sign, **values)

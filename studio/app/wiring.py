@@ -1,5 +1,6 @@
 """The composition of the service: builds every part and joins them with plain functions."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
@@ -24,8 +25,10 @@ from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
+from studio.host.secrets import SecretStore
 from studio.monitor import alarm_file
 from studio.monitor.history import History
+from studio.monitor.recorder import Recorder
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
@@ -69,11 +72,13 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
+        self.recorder = Recorder(paths.history, interval_s=self.care.sample_s)
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
@@ -84,8 +89,10 @@ class Parts:
             backups=self.settings.now.log_files - 1,
         )
 
-        def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
-            found = diagnose.diagnose(lines, exit_code, self.signatures)
+        async def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
+            # In a thread: thousands of lines against hundreds of patterns take a while, in which
+            # the answers of whoever is served by something else would stand still.
+            found = await asyncio.to_thread(diagnose.diagnose, lines, exit_code, self.signatures)
             return None if found is None else self._with_actions(found)
 
         self.supervisor = Supervisor(
@@ -100,6 +107,7 @@ class Parts:
             before_start=report_launch.recorder(paths.logs, self.log.note),
         )
         self.keys = KeyStore(paths.database)
+        self.secrets = SecretStore(paths.secrets)
         self.gateway = Gateway(
             self.keys,
             upstream=self._target,
@@ -133,7 +141,7 @@ class Parts:
         )
         self.card_reader = CardReader()
         self.sampler = Sampler(
-            fetch=self._metrics,
+            fetch=self.metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
             publish=self._on_tick,
             history=self.history,
@@ -196,8 +204,10 @@ class Parts:
 
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)
+        self.on_sample(sample)
 
-    async def _metrics(self) -> bytes | None:
+    async def metrics(self) -> bytes | None:
+        """Return the engine's `/metrics` as it is now; None when none serves or it has none."""
         target = self.engine.target
         if target is None:
             return None

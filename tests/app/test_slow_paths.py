@@ -179,8 +179,9 @@ async def test_badges_come_with_the_boot_and_go_with_the_next(tmp_path: Path) ->
 
             announced = [event.engine.badges for event in made.of(EngineChanged)]
 
-    assert "eager-mode" in [one.code for one in first.badges]
+    assert "weights-widened" in [one.code for one in first.badges]
+    assert "eager-mode" not in [one.code for one in first.badges]  # on a processor it costs nothing
     assert status.engine.badges == first.badges
     assert first.badges in announced
     assert stopped == ()
-    assert "eager-mode" not in [one.code for one in second.badges]
+    assert "weights-widened" not in [one.code for one in second.badges]
