@@ -17,6 +17,8 @@ from studio.domain.keys import UsageRow
 from studio.domain.metrics import Tick
 from studio.domain.plans import Plan
 from studio.domain.server import EngineSnapshot
+from studio.domain.speed import SpeedVerdict, SpeedVerdictKind
+from studio.monitor.scene import Slower
 
 
 class Facade(Protocol):
@@ -60,6 +62,7 @@ class Insight:
             expected=lambda preset: parts.presets.get(preset).expected,
             used=used,
         )
+        parts.alarms.slower = lambda: slower(self.speed.verdict_now())
 
     async def open(self) -> None:
         """Begin to keep what happens."""
@@ -94,3 +97,10 @@ class Insight:
     def hear_engine(self, engine: EngineSnapshot) -> None:
         """Take up what the engine does."""
         self.past.hear_engine(engine)
+
+
+def slower(found: SpeedVerdict) -> Slower | None:
+    """Return a verdict as alarms take it: how far below a figure that can be compared."""
+    if found.kind is not SpeedVerdictKind.SLOWER or found.ratio is None:
+        return None
+    return Slower(sentence=found.sentence, share=found.ratio)

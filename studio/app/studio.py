@@ -482,7 +482,8 @@ class Studio:
             self.boots.report(engine)
 
     def on_alarm(self, alarm: Alarm) -> None:
-        """Announce an alarm."""
+        """Keep and announce an alarm."""
+        self.insight.hear_alarm(alarm)
         self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:

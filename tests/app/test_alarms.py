@@ -59,6 +59,7 @@ async def test_an_alarm_is_announced_and_stands_in_the_status(made: Running) -> 
     assert event.alarm.code == "disk-nearly-full"
     assert made.studio.status().alarms[0].code == "disk-nearly-full"
     assert made.studio.alarms.list().is_watched
+    assert [one.code for one in made.studio.insight.past._alarms.values()] == [event.alarm.code]
     assert AlarmChanged in {type(one) for one in made.studio.present()}
 
 

@@ -24,6 +24,7 @@ from studio.domain.events import (
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    PoolChanged,
     ServiceStopping,
     Stage,
     StageProgress,
@@ -32,6 +33,7 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport, Room
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
@@ -53,6 +55,7 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
+    PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Room."))),
     AlarmChanged(
         alarm=Alarm(
             code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0

@@ -27,7 +27,7 @@ from studio.domain.metrics import EngineSample, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.spill import SpillKind
 from studio.monitor.alarm_file import load
-from tests.conftest import Serving
+from tests.conftest import INSTALL_LIMIT_S, Serving
 from tests.fakes.memory_groups import Group, group, small_disk, swap_file
 from tests.fakes.waiting import LIMIT_S, until, until_async
 from tests.monitor.scenes import FILE
@@ -231,7 +231,7 @@ def test_the_real_engine_under_a_limit_raises_its_alarms(serving: Serving, limit
 
     service = next(row["pid"] for row in weir.json("ps") if row["role"] == "service")
     limited.take(service)  # what it starts from now on lies there, too
-    weir.json("restart")
+    weir.json("restart", limit_s=INSTALL_LIMIT_S)
     until(lambda: weir.json("status")["tick"] is not None, "a second")
     assert "memory-limit-near" not in codes()
     used = held(limited)

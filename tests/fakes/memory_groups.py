@@ -4,6 +4,7 @@ Each needs root and a machine that allows it; where it does not, the test is ski
 """
 
 import contextlib
+import errno
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -26,8 +27,21 @@ class Group:
         self._none = "-1" if is_first else "max"
 
     def limit(self, size: int | None) -> None:
-        """Allow so many bytes; None: as many as there are."""
-        self._limit.write_text(self._none if size is None else str(size))
+        """Allow so many bytes; None: as many as there are.
+
+        The kernel refuses while it cannot push out enough of what is just being used.
+        """
+        text = self._none if size is None else str(size)
+        until(lambda: self._is_accepted(text), f"the limit {text}")
+
+    def _is_accepted(self, text: str) -> bool:
+        try:
+            self._limit.write_text(text)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return False
+        return True
 
     def take(self, *pids: int) -> None:
         """Put processes into it; what they hold already stays where it was counted."""
