@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from studio.cli import (
+    alarm_words,
+    bench_words,
     gateway_words,
     host_words,
     key_words,
@@ -17,6 +19,7 @@ from studio.cli import (
     service_words,
     words,
 )
+from studio.cli.bench_arguments import with_verb
 from studio.cli.key_arguments import LIMIT_NAMES
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import REPLAYABLE
@@ -50,6 +53,8 @@ class Invocation:
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
     now: bool = False
+    store: bool = False
+    once: bool = False
     seconds: int = 0
     by: str = "key"
     csv: bool = False
@@ -96,6 +101,9 @@ class Invocation:
     log: str | None = None
     exit_code: int | None = None
     number: int | None = None
+    quick: bool = False
+    kinds: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     form: str = preset_words.FORMATS[0]
 
 
@@ -105,7 +113,7 @@ def parse(argv: Sequence[str]) -> Invocation:
     Raises: UsageError, TextAsked.
     """
     _check_text(argv)
-    argv = _host_last(argv)
+    argv = with_verb(_host_last(argv))
     _check_command(argv)
     parser = parsers.build()
     found, rest = parser.parse_known_args(list(argv))
@@ -117,7 +125,15 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
-    for name in ("confirm", "with_steps", "without_steps", "dropped", "assigned"):
+    for name in (
+        "confirm",
+        "with_steps",
+        "without_steps",
+        "dropped",
+        "assigned",
+        "kinds",
+        "runs",
+    ):
         given[name] = tuple(given.get(name) or ())
     both = _set_and_taken_away(
         {*(given.get("limits") or ()), *(name for name, _value in given["assigned"])},
@@ -144,6 +160,8 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "bench": bench_words.COMMANDS,
+    "alarms": alarm_words.COMMANDS,
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "metrics": scrape_words.COMMANDS,
@@ -153,7 +171,7 @@ _NESTED = {
 }
 
 
-_BARE = ("gateway", "metrics", "presets")
+_BARE = ("alarms", "gateway", "metrics", "presets")
 """Commands that mean something without a second word."""
 
 

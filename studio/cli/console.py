@@ -82,6 +82,8 @@ class Console:
         self.out_is_terminal = out.isatty() and not dumb
         self.err_is_terminal = err.isatty() and not dumb
         self.can_ask = source is not None and source.isatty() and self.err_is_terminal and not json
+        self.is_dumb = dumb
+        """The terminal cannot move its cursor."""
         self.has_colour = not environ.get("NO_COLOR") and not dumb
         self._line_open = False
         self._redrawn = 0
@@ -96,6 +98,16 @@ class Console:
     def err(self) -> TextIO:
         """The stream for progress and errors."""
         return self._err
+
+    @property
+    def out(self) -> TextIO:
+        """The stream of the answer, for what draws on it."""
+        return self._out
+
+    @property
+    def source(self) -> TextIO | None:
+        """The stream that a person types into."""
+        return self._source
 
     @property
     def width(self) -> int:

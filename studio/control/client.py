@@ -10,6 +10,8 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from studio.control.client_alarms import AlarmCalls
+from studio.control.client_bench import BenchCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
@@ -44,6 +46,7 @@ from studio.domain.service import (
     SleepRequest,
     UnitInfo,
     UnitRequest,
+    UnitStart,
     UnitText,
 )
 from studio.domain.settings import CareChange, CareSettings
@@ -55,8 +58,11 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, MonitorCalls):
+class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, BenchCalls, MonitorCalls, AlarmCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
+
+    started: UnitStart | None = None
+    """What came of starting the service through its systemd unit; None: that was not tried."""
 
     async def status(self) -> Status:
         """Return one instant of service, engine and gateway."""

@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
@@ -63,6 +64,8 @@ class StageProgress(
     rate: float | None = None
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
+    warnings: tuple[str, ...] = ()
+    """What may go wrong with this start, as far as its plan can tell."""
 
 
 class EngineChanged(
@@ -111,6 +114,14 @@ class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     pool: PoolReport
 
 
+class AlarmChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="alarm-changed"
+):
+    """An alarm was raised, grew worse, was silenced or is over (`ended_at`)."""
+
+    alarm: Alarm
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -128,5 +139,6 @@ Event = (
     | UpFinished
     | KeysChanged
     | PoolChanged
+    | AlarmChanged
     | ServiceStopping
 )

@@ -10,8 +10,12 @@ from types import MappingProxyType
 
 import msgspec
 
+from studio.host.http_client import Pieces
+
 _TRUE = frozenset({b"true", b"1", b'"true"'})
 """What the engine, too, reads as true."""
+_COPIED_BYTES = 1 << 20
+"""A larger body (pictures) is sent in pieces instead of being copied to change its end."""
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -25,7 +29,7 @@ class _Asked(msgspec.Struct):
 class Prepared:
     """A body as the engine gets it."""
 
-    body: bytes
+    pieces: Pieces
     model: str | None = None
     """As the body names it; None: not named, or no name."""
     meant: str = ""
@@ -34,9 +38,17 @@ class Prepared:
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
 
+    @property
+    def body(self) -> bytes:
+        """Return it in one piece; of a large one that is a copy."""
+        first = self.pieces[0]
+        if len(self.pieces) == 1 and isinstance(first, bytes):
+            return first
+        return b"".join(self.pieces)
+
 
 def prepare(
-    body: bytes,
+    body: bytes | bytearray,
     *,
     served_name: str,
     takes_stream_options: bool,
@@ -50,7 +62,7 @@ def prepare(
     try:
         asked = msgspec.json.decode(body, type=_Asked)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Prepared(body=body)
+        return Prepared(pieces=(body,))
     fields: dict[str, object] = {}
     model = _name(asked.model)
     if model is None and bytes(asked.model) in {b"", b"null"}:
@@ -65,7 +77,7 @@ def prepare(
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        body=appended(body, fields) if fields else body,
+        pieces=_appended(body, fields) if fields else (body,),
         model=model,
         meant=str(fields.get("model", model or "")),
         is_stream=is_stream,
@@ -101,7 +113,21 @@ def _name(raw: msgspec.Raw) -> str | None:
 
 def appended(body: bytes, fields: dict[str, object]) -> bytes:
     """Return a JSON object with more fields at its end: of two of a name, the last one counts."""
+    return b"".join(_appended(body, fields))
+
+
+def _appended(body: bytes | bytearray, fields: dict[str, object]) -> Pieces:
     end = body.rindex(b"}")
-    is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
     added = msgspec.json.encode(fields)[1:-1]
-    return b"".join((body[:end], b"" if is_empty else b",", added, body[end:]))
+    ending = b"".join((b"" if _is_empty(body, end) else b",", added, body[end:]))
+    if len(body) > _COPIED_BYTES:
+        return (memoryview(body)[:end], ending)
+    return (bytes(body[:end]) + ending,)
+
+
+def _is_empty(body: bytes | bytearray, end: int) -> bool:
+    """Return whether the object that ends at `end` has no field; copies little of it to see."""
+    size = 64
+    while not (before := body[max(0, end - size) : end].rstrip(b" \t\r\n")):
+        size *= 64
+    return before.endswith(b"{")

@@ -207,6 +207,10 @@ class KeyStore:
         """Return all keys with their usage, oldest first."""
         return [key.info for key in self._keys.values()]
 
+    def info(self, key_id: str) -> KeyInfo:
+        """Return a key by id or name. Raises: NotFound (`key-unknown`)."""
+        return self._found(key_id).info
+
     @property
     def running(self) -> Iterator[Running]:
         """Yield the requests of all keys that the engine works on."""

@@ -31,7 +31,7 @@ from studio.gateway.dialects import (
     refusal_of,
 )
 from studio.gateway.engine import EngineTarget
-from studio.gateway.estimate import PromptRatio
+from studio.gateway.estimate import PromptRatio, text_bytes
 from studio.gateway.key import Key
 from studio.gateway.keys import KeyStore
 from studio.gateway.proxy import Relay, engine_headers
@@ -40,9 +40,14 @@ from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
 from studio.gateway.waiting import DEATHS, Coming, WaitingRoom
 from studio.host.addresses import in_url, reached_here
+from studio.host.body_room import BodyRoom
+from studio.host.http_client import Pieces
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
-BODY_LIMIT_BYTES = 32 << 20
+BODY_LIMIT_BYTES = 100 << 20
+"""Of one request: pictures come inside of it, a third larger than they are."""
+BODIES_LIMIT_BYTES = 512 << 20
+"""Of all requests together."""
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _MODELS_S = 10.0
@@ -53,6 +58,7 @@ _GREETING = (
 
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _JSON = (b"content-type", b"application/json")
+Body = bytes | bytearray
 _PREFLIGHT_HEADERS = [
     (b"access-control-allow-methods", b"GET, POST"),
     (
@@ -92,6 +98,7 @@ class Gateway:
         upstream: Callable[[], EngineTarget | None],
         coming: Coming | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
+        bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         limits: Limits | None = None,
@@ -107,6 +114,7 @@ class Gateway:
         self._keys = keys
         self._room = WaitingRoom(upstream, coming or Coming())
         self._body_limit_bytes = body_limit_bytes
+        self._body_room = BodyRoom(bodies_limit_bytes)
         self._hosts: frozenset[str] = LOOPBACK_HOSTS
         self._origins: frozenset[bytes] = frozenset()
         self._aliases: Mapping[str, str] = {}
@@ -248,9 +256,9 @@ class Gateway:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
         self._room.now()  # says no before a large body is read
-        body = None
+        body: Body | None = None
         if route.method == "POST":
-            body = await exchange.body(self._body_limit_bytes)
+            body = await exchange.large_body(self._body_limit_bytes, self._body_room)
         engine = await self._room.enter(exchange)
         death = await self._try(request, route, engine, body)
         if death is None:
@@ -266,7 +274,7 @@ class Gateway:
             request.relay.fail(death)
 
     async def _try(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
@@ -277,10 +285,11 @@ class Gateway:
             self._tell_idle()
 
     async def _forward(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False
+        sent: Pieces | None = None if body is None else (body,)
         if body is not None and route.names_model:
             prepared = prepare(
                 body,
@@ -289,9 +298,9 @@ class Gateway:
                 aliases=self._aliases,
             )
             request.model, request.is_stream = prepared.model, prepared.is_stream
-            request.body_bytes = len(body)
+            request.body_bytes = text_bytes(body)
             hides_usage = prepared.hides_usage
-            body = await admission.bounded(request, prepared, engine)
+            sent = await admission.bounded(request, prepared, engine)
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -302,7 +311,7 @@ class Gateway:
         headers = engine_headers(
             exchange.headers, key=engine.key, request_id=request.id, without=self._without
         )
-        call = engine.upstream.call(route.method, path, headers, body, relay)
+        call = engine.upstream.call(route.method, path, headers, sent, relay)
         relay.follow(call)
         try:
             await call.run()

@@ -95,9 +95,19 @@ class Paths:
         return self.home / "signing"
 
     @property
+    def secrets(self) -> Path:
+        """Return what is kept to be read again, and where there is no keyring the secrets."""
+        return self.home / "secrets"
+
+    @property
     def database(self) -> Path:
         """Keys, usage, boot history (SQLite)."""
         return self.home / "studio.db"
+
+    @property
+    def bench(self) -> Path:
+        """Runs of the bench that are kept."""
+        return self.home / "bench"
 
     @property
     def history(self) -> Path:

@@ -32,6 +32,7 @@ _SLACK_S = 0.25
 
 T = TypeVar("T")
 FetchMetrics = Callable[[], Awaitable[bytes | None]]
+Complete = Callable[[Tick, EngineSample | None], Coroutine[Any, Any, Tick]]
 ReadCards = Callable[[float], Awaitable[CardsReading]]
 
 
@@ -49,10 +50,12 @@ class Sampler:
         cards: ReadCards | None = None,
         cards_cpu_s: Callable[[], float] = lambda: 0.0,
         interval_s: Callable[[], float] | None = None,
+        complete: Complete | None = None,
     ) -> None:
         """`on_sample` gets what the engine answered, None where it did not.
 
-        `cards` gets how long it may take; `interval_s` is asked before each tick.
+        `cards` gets how long it may take; `interval_s` is asked before each tick; `complete`
+        adds to a tick what others know of that moment.
         """
         self._fetch = fetch
         self._engine_pid = engine_pid
@@ -61,6 +64,7 @@ class Sampler:
         self._on_sample = on_sample
         self._cards = cards
         self._interval_s = interval_s
+        self._complete = complete
         self._meter = Meter()
         self._cost = Cost(cards_cpu_s)
         self._pid: int | None = None
@@ -112,6 +116,8 @@ class Sampler:
             time.time(), engine, host, monotonic_s=time.monotonic(), cards=cards
         )
         self._cost.cards_source = cards.source if cards is not None else None
+        if self._complete is not None:
+            tick = await self._metered(self._complete(tick, engine))
         self.last = tick
         self._history.append(tick)
         self._publish(tick)
