@@ -483,6 +483,7 @@ class Studio:
 
     def on_alarm(self, alarm: Alarm) -> None:
         """Announce an alarm."""
+        self.insight.hear_alarm(alarm)
         self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
