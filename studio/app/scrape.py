@@ -143,5 +143,6 @@ def exposed(now: Status, keys: Iterable[KeyInfo]) -> bytes:
             waiting=now.gateway.waiting,
             requests=now.gateway.requests,
             keys=tuple(keys),
+            alarms=tuple(one for one in now.alarms if one.ended_at is None),
         )
     )

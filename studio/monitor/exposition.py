@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.cards import CardSample
 from studio.domain.control import KeyInfo
 from studio.domain.metrics import Tick
@@ -112,11 +113,12 @@ STATE = _gauge("weir_engine_state", "1 for the state that the engine is in, 0 fo
 RESTARTS = _gauge("weir_engine_restarts", "How often the engine was started again after a death.")
 WAITING = _gauge("weir_requests_waiting_by_reason", "Requests that wait, and why.")
 ACCEPTED = _gauge("weir_draft_accepted_ratio", "Drafts whose guess at this position was taken.")
+ALARM = _gauge("weir_alarm_active", "1 for each alarm that holds.")
 IN_FLIGHT = _gauge("weir_gateway_in_flight", "Requests that the gateway has sent to the engine.")
 HELD = _gauge("weir_gateway_waiting", "Requests that wait for an engine on its way.")
 TAKEN = _counter("weir_gateway_requests_total", "Requests that went to the engine.")
 ALL = (
-    BUILD, STARTED, UP, STATE, RESTARTS, IN_FLIGHT, HELD, TAKEN, WAITING, ACCEPTED,
+    BUILD, STARTED, UP, STATE, RESTARTS, IN_FLIGHT, HELD, TAKEN, WAITING, ACCEPTED, ALARM,
     *OF_TICK.values(), *OF_CARD.values(), *OF_SPILL.values(), *OF_KEY.values(),
 )  # fmt: skip
 
@@ -135,6 +137,7 @@ class Now(NamedTuple):
     waiting: int
     requests: int
     keys: tuple[KeyInfo, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
 
 
 def text(now: Now) -> bytes:
@@ -154,6 +157,7 @@ def _lines(now: Now) -> Iterator[str]:
     yield from _family(IN_FLIGHT, [({}, now.in_flight)])
     yield from _family(HELD, [({}, now.waiting)])
     yield from _family(TAKEN, [({}, now.requests)])
+    yield from _family(ALARM, [(_of_alarm(one), 1) for one in now.alarms])
     if tick is not None:
         yield from _families(OF_TICK, [({}, tick)])
         reasons = (tick.waiting_by_reason or {}).items()
@@ -168,6 +172,10 @@ def _lines(now: Now) -> Iterator[str]:
 
 def _of_card(card: CardSample) -> Labels:
     return {"card": str(card.index), "name": card.name, "uuid": card.uuid or ""}
+
+
+def _of_alarm(alarm: Alarm) -> Labels:
+    return {"code": alarm.code, "severity": alarm.severity.value, "where": alarm.where or ""}
 
 
 def _families(

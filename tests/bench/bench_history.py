@@ -103,13 +103,13 @@ def _fill(file: sqlite3.Connection, days: int) -> int:
 def _hours(file: sqlite3.Connection, begin: int, days: int) -> None:
     """Write the hours of all days, which the same days over and over do not fit."""
     chance = random.Random(5)
-    tier = TIERS[4]
+    put = "INSERT OR REPLACE INTO blocks (tier, series, begins, data) VALUES (?, ?, ?, ?)"
     for (series,) in file.execute("SELECT number FROM series").fetchall():
-        for block in range(begin, begin + days * DAY, tier.block_s):
-            values = {n: sorted(chance.random() for _ in range(3)) for n in range(tier.slots)}
-            data = pack_block({n: Stretch(*v, 3_600) for n, v in values.items()}, tier.slots)
-            put = "INSERT OR REPLACE INTO blocks (tier, series, begins, data) VALUES (4, ?, ?, ?)"
-            file.execute(put, (series, block, data))
+        for index, tier in ((4, TIERS[4]), (5, TIERS[5])):
+            for block in range(begin - begin % tier.block_s, begin + days * DAY, tier.block_s):
+                values = {n: sorted(chance.random() for _ in range(3)) for n in range(tier.slots)}
+                data = pack_block({n: Stretch(*v, 9) for n, v in values.items()}, tier.slots)
+                file.execute(put, (index, series, block, data))
 
 
 def _ask(file: sqlite3.Connection, end: int) -> None:

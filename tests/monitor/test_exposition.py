@@ -5,6 +5,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from studio.domain.alarms import Alarm, Severity
 from studio.domain.cards import CardSample
 from studio.domain.control import KeyInfo
 from studio.domain.metrics import Tick
@@ -36,6 +37,16 @@ NOW = Now(
     in_flight=1,
     waiting=0,
     requests=99,
+    alarms=(
+        Alarm(
+            code="spill-swap",
+            severity=Severity.HARM,
+            title="Swap",
+            cause="Too much.",
+            since=1,
+            raised_at=2,
+        ),
+    ),
     keys=(
         KeyInfo(id="k1", name="laptop", prefix="sk", created_at="", prompt_tokens=12),
         KeyInfo(id="k2", name="日本", prefix="sk", created_at=""),
@@ -73,6 +84,7 @@ def test_values_and_labels_arrive_as_they_are() -> None:
     assert value(NOW, "weir_engine_state", state="failed") == 0
     assert value(NOW, "weir_card_sm_clock_hertz", card="0") == 1_395e6
     assert value(NOW, "weir_key_prompt_tokens_total", key="laptop") == 12
+    assert value(NOW, "weir_alarm_active", code="spill-swap", severity="harm") == 1
     assert value(NOW, "weir_key_requests_total", key="日本") == 0
     assert value(NOW, "weir_service_start_time_seconds") == 1_780_000_000.25
 
