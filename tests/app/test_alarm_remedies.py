@@ -10,8 +10,8 @@ from studio.domain.manifests import Preset
 from studio.domain.remedies import Remedy, RemedyKind
 from studio.host.paths import Paths, bundled_root
 from studio.presets.store import PresetStore
+from tests.monitor.causes import CASES, booted
 from tests.monitor.scenes import RULES, Second
-from tests.monitor.test_alarms import CASES, booted
 
 PIN = "kv_cache_memory_bytes"
 

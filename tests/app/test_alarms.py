@@ -143,7 +143,7 @@ async def test_a_remedy_of_an_alarm_is_taken_by_its_number(made: Running) -> Non
         alarms.hear(Tick(at=1.0, preemptions=count, running=16, pool_used_share=1.0))
 
     offered = await made.studio.remedies.offered()
-    (chosen,) = [one for one in offered.offered if one.about == "pool-too-small"]
+    chosen = next(one for one in offered.offered if one.about == "pool-too-small")
     assert chosen.remedy.text.startswith("Take 8 requests at a time")
     assert chosen.number is not None
     await made.studio.remedies.fix(FixRequest(number=chosen.number, about=chosen.about))

@@ -23,8 +23,8 @@ from studio.domain.server import EngineSnapshot, EngineState
 from studio.monitor.alarm_file import load
 from studio.monitor.alarms import Judge
 from studio.monitor.scene import Scene
+from tests.monitor.causes import CASES, booted
 from tests.monitor.scenes import CARD, FILE, TICK
-from tests.monitor.test_alarms import CASES, booted
 
 CARDS = 8
 WORKERS = 9
