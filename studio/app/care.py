@@ -2,6 +2,7 @@
 
 import difflib
 import enum
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -9,6 +10,8 @@ from typing import TypeVar
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput
 from studio.domain.settings import CareChange, CareSettings, OnDeath, OnStall
+
+logger = logging.getLogger(__name__)
 
 Choice = TypeVar("Choice", bound=enum.StrEnum)
 
@@ -33,7 +36,7 @@ class Care:
 
     def __init__(self, settings: SettingsFile, environ: Mapping[str, str] = os.environ) -> None:
         self._settings = settings
-        self._sample_s = _seconds({"sample-s": environ.get(SAMPLE_VARIABLE, "")}, "sample-s")
+        self._sample_s = _given(environ)
         self.on_change: Callable[[], None] = lambda: None
         """Told after every change."""
 
@@ -122,6 +125,18 @@ def _seconds(kept: Mapping[str, str], name: str) -> float | None:
         return None
     low, high = _RANGES_S[name]
     return seconds if low <= seconds <= high else None
+
+
+def _given(environ: Mapping[str, str]) -> float | None:
+    """Return the interval that the environment gives; what makes no sense is told and left out."""
+    text = environ.get(SAMPLE_VARIABLE)
+    if text is None:
+        return None
+    seconds = _seconds({"sample-s": text}, "sample-s")
+    if seconds is None:
+        low, high = _RANGES_S["sample-s"]
+        logger.warning("%s should be %g to %g seconds, found %r", SAMPLE_VARIABLE, low, high, text)
+    return seconds
 
 
 def _known(kind: type[Choice], text: str | None, default: Choice) -> Choice:

@@ -37,7 +37,7 @@ class LiveCards:
         tick = self._last()
         if tick is not None and abs(self._clock() - tick.at) < _OLD_S:
             return CardsReading(cards=tick.cards, note=tick.cards_note, source=self._reader.source)
-        reading = await self._reader.read(WITHIN_S)
+        reading = await self._reader.read(WITHIN_S, all_links=not self._is_warm)
         if not self._is_warm:
             self._is_warm = True
             reading = await self._again(reading)

@@ -27,7 +27,7 @@ REASONS = {
     "hw-slowdown": "the hardware's protection",
     "sync-boost": "another card of its group",
     "sw-thermal-slowdown": "heat",
-    "hw-thermal-slowdown": "heat, near its limit",
+    "hw-thermal-slowdown": "heat near its limit",
     "hw-power-brake": "the power supply",
     "display-clock-setting": "a screen",
 }

@@ -7,11 +7,13 @@ from studio.domain.control import KeyInfo
 from studio.domain.secrets import StoreInfo, StoreKind
 
 
-def made_text(name: str, store: StoreInfo) -> str:
-    """Say that a key was made and where it is kept."""
+def made_text(key: KeyInfo, store: StoreInfo) -> str:
+    """Say that a key was made and where it is kept; `store` is where it should have gone."""
+    if key.stored is StoreKind.KEYRING:
+        return words.MADE_IN_KEYRING.format(name=key.name, where=store.where)
     if store.kind is StoreKind.KEYRING:
-        return words.MADE_IN_KEYRING.format(name=name, where=store.where)
-    return words.MADE_IN_FILE.format(name=name, where=store.where, reason=store.reason)
+        return words.MADE_IN_FILE_INSTEAD.format(name=key.name, where=store.where)
+    return words.MADE_IN_FILE.format(name=key.name, where=store.where, reason=store.reason)
 
 
 def kept_text(keys: Sequence[KeyInfo]) -> str | None:

@@ -14,6 +14,11 @@ MADE_IN_FILE = (
     "Key `{name}` was made. No keyring can be used ({reason}), so it is kept in a file that only"
     " you can read, under {where}; `weir keys reveal {name}` shows it again:"
 )
+MADE_IN_FILE_INSTEAD = (
+    "Key `{name}` was made. The {where} stayed locked or refused, so it is kept in a file that only"
+    " you can read, under `secrets` in the Studio's folder; `weir keys reveal {name}` shows it"
+    " again:"
+)
 KEPT = {
     StoreKind.KEYRING: "Kept in the system's keyring, for `weir keys reveal`: {names}",
     StoreKind.FILE: "Kept in files that only you can read, for `weir keys reveal`: {names}",

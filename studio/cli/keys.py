@@ -31,7 +31,7 @@ async def create(call: Invocation, connector: "Connector", console: Console) -> 
         made = await client.create_key(asked)
         note = key_words.made(made.info.name)
         if call.store:
-            note = made_text(made.info.name, await client.secret_store())
+            note = made_text(made.info, await client.secret_store())
     finally:
         await client.close()
     return _shown(made, note, call, console)

@@ -18,6 +18,7 @@ STALL = "stall-s"
 WAIT = "wait-s"
 SAMPLE = "sample-s"
 NOT_CHOSEN = " (the default)"
+BY_VARIABLE = " (by WEIR_SAMPLE_S)"
 
 DEATHS = {
     OnDeath.RESTART: "restart: an engine that dies while it serves is started again; after the "

@@ -26,10 +26,13 @@ class CardSample(msgspec.Struct, frozen=True, kw_only=True):
     throttle: tuple[str, ...] | None = None
     """Why it runs slower than it could (`nvml.THROTTLE_REASONS`); empty: nothing holds it back."""
     pcie_rx_bytes_per_s: float | None = None
+    """Means of 20 ms, taken of one card a second in turn, because the driver holds the caller for
+    as long: with eight cards up to eight seconds old."""
     pcie_tx_bytes_per_s: float | None = None
     ecc_uncorrected: int | None = None
     """Since the driver was loaded."""
     processes: tuple[GpuProcess, ...] | None = None
+    """Who holds memory, looked at every five seconds; None: the driver does not say (WSL)."""
     faults: tuple[str, ...] = ()
     """What the driver answered where it should have told, in its own words."""
     is_lost: bool = False

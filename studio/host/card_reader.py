@@ -20,9 +20,10 @@ from studio.host.card_smi import Program
 class _Round:
     """One question to the thread: it tells card by card, and says when it is through."""
 
-    def __init__(self, at: float) -> None:
+    def __init__(self, at: float, *, all_links: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self.at = at
+        self.all_links = all_links
         self.told: list[CardSample] = []
         self.note: str | None = None
         self.source: str | None = None
@@ -66,13 +67,16 @@ class CardReader:
         """Tell whether nvidia-smi is at work for the first answer."""
         return self._program.is_under_way
 
-    async def read(self, within_s: float) -> CardsReading:
-        """Return what the cards do now; what was not told within `within_s` is not known."""
+    async def read(self, within_s: float, *, all_links: bool = False) -> CardsReading:
+        """Return what the cards do now; what was not told within `within_s` is not known.
+
+        With `all_links` the next reading knows what goes over the link of every card.
+        """
         async with self._turn:
             under_way = self._round
             if under_way is not None and not under_way.is_done:
                 return self._without_answer(under_way, ())
-            asked = self._round = _Round(self._clock())
+            asked = self._round = _Round(self._clock(), all_links=all_links)
             self._ensure_thread()
             self._requests.put(asked)
             with contextlib.suppress(TimeoutError):
@@ -133,7 +137,7 @@ class CardReader:
                 if not is_answered:
                     self._thread = None  # the next question gets a new one
                 asked.finish()
-            self._session.after()
+            self._session.after(all_links=asked.all_links)
             if not self._session.is_open:
                 self._program.refresh(self._session.fault)
             self.cpu_s += time.thread_time() - started

@@ -1,5 +1,6 @@
 """The file → points for a chart, rows for an export, events. Reads little, whatever the span."""
 
+import itertools
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -24,7 +25,8 @@ _LATE_S = 60
 """A tier is as good as its reach, less what the open stretch may lack."""
 
 Connection = sqlite3.Connection
-At = tuple[int, Stretch]
+At = tuple[int, float, float, float, int]
+"""A moment, and what a `Stretch` holds: plain, since there may be ten thousand of them."""
 
 
 class Question(NamedTuple):
@@ -97,43 +99,74 @@ def points_of(connection: Connection, index: int, series: int, since: int, until
 
 def _stored(connection: Connection, index: int, series: int, since: int, until: int) -> list[At]:
     tier = TIERS[index]
-    slots: dict[int, Stretch] = {}
+    found: list[At] = []
     blocks = connection.execute(
         "SELECT begins, data FROM blocks WHERE tier = ? AND series = ? AND begins > ?"
         " AND begins < ? ORDER BY begins",
         (index, series, since - tier.block_s, until),
     )
     for begins, data in blocks:
-        first, last = (since - begins) // tier.step_s, -((begins - until) // tier.step_s)
-        for slot, one in tiers.unpack_block(data, tier.slots).stretches(first, last):
-            slots[begins + slot * tier.step_s] = one
-    hint, last, is_behind = 0, max(slots, default=0), False
-    tail = connection.execute(
+        first = max(0, -((begins - since) // tier.step_s))
+        last = min(tier.slots, -((begins - until) // tier.step_s))
+        moments = range(begins + first * tier.step_s, begins + last * tier.step_s, tier.step_s)
+        block = tiers.unpack_block(data, tier.slots)
+        stretches = zip(
+            moments,
+            block.low[first:last],
+            block.mean[first:last],
+            block.high[first:last],
+            block.readings[first:last],
+            strict=True,
+        )
+        found += [one for one in stretches if one[4]]
+    last_at, hint = found[-1][0] if found else -1, 0
+    tail: list[At] = []
+    rows = connection.execute(
         "SELECT at, data FROM tail WHERE tier = ? AND at >= ? AND at < ?", (index, since, until)
     )
-    for at, data in tail:
+    for at, data in rows:
         stretch, hint = tiers.value_in_row(data, series, hint)
         if stretch is not None:
-            slots[at] = stretch
-            is_behind = is_behind or at < last  # the clock was set back
-    return sorted(slots.items()) if is_behind else list(slots.items())
+            tail.append((at, *stretch))
+    if tail and tail[0][0] <= last_at:  # the clock was set back: what was written last counts
+        return sorted({one[0]: one for one in (*found, *tail)}.values())
+    return found + tail
 
 
 def _pointed(
     stretches: Sequence[At], begin: int, step_s: int
 ) -> Iterator[tuple[float, float | None, float | None, float | None]]:
-    """Yield one point for each stretch of `step_s` that holds something, and one for each gap."""
-    cells: dict[int, list[Stretch]] = {}
-    for at, one in stretches:
-        cells.setdefault((at - begin) // step_s, []).append(one)
-    before: int | None = None
-    for cell, some in cells.items():
-        if before is not None and cell > before + 1:
-            yield float(begin + (before + 1) * step_s), None, None, None
-        before = cell
-        whole = some[0] if len(some) == 1 else tiers.merged(some)
-        if whole is not None:
-            yield float(begin + cell * step_s), whole.low, whole.mean, whole.high
+    """Yield one point for each stretch of `step_s` that holds something, and one for each gap.
+
+    In one pass over plain numbers: there may be ten thousand of them.
+    """
+    before = cell = -1
+    low = high = total = 0.0
+    count = 0
+    for at, one_low, one_mean, one_high, readings in stretches:
+        place = (at - begin) // step_s
+        if place != cell:
+            if count:
+                yield from _point(before, cell, begin, step_s, low, total / count, high)
+                before = cell
+            cell, low, high, total, count = place, one_low, one_high, 0.0, 0
+        elif one_low < low:
+            low = one_low
+        if one_high > high:
+            high = one_high
+        total += one_mean * readings
+        count += readings
+    if count:
+        yield from _point(before, cell, begin, step_s, low, total / count, high)
+
+
+def _point(
+    before: int, cell: int, begin: int, step_s: int, low: float, mean: float, high: float
+) -> Iterator[tuple[float, float | None, float | None, float | None]]:
+    """Yield a point, after the gap between it and the one before, if there is one."""
+    if 0 <= before < cell - 1:
+        yield float(begin + (before + 1) * step_s), None, None, None
+    yield float(begin + cell * step_s), low, min(max(mean, low), high), high
 
 
 def events(connection: Connection, since: float, until: float) -> Iterator[HistoryEvent]:
@@ -158,27 +191,36 @@ def rows(
     """Return a part of an export in the resolution of a tier, beginning at `since`."""
     known = known_series(connection)
     tier = TIERS[index]
-    first = oldest(connection, index)
-    if first is None:
+    begin = start(connection, index, int(since))
+    if begin is None:
         return HistoryPage(step_s=tier.step_s, known=tuple(sorted(known)))
-    begin = max(int(since), first)
     begin -= begin % tier.step_s
     end = min(int(until) + 1, begin + PAGE_ROWS * tier.step_s)
     parts: dict[int, dict[str, list[Stretch]]] = {}
     for name in names.chosen(known, wanted):
         # What is not closed yet comes from a finer tier, several stretches for one row.
-        for at, one in points_of(connection, index, known[name], begin, end):
+        stretches = points_of(connection, index, known[name], begin, end)
+        for at, low, mean, high, readings in stretches:
             row = parts.setdefault(at - at % tier.step_s, {})
-            row.setdefault(name, []).append(one)
+            row.setdefault(name, []).append(Stretch(low, mean, high, readings))
+    following = _next(connection, index, end)
     return HistoryPage(
         step_s=tier.step_s,
         rows=tuple(HistoryRow(at=at, values=_whole(parts[at])) for at in sorted(parts)),
-        next_at=_next(connection, index, end) if end < until else None,
+        next_at=following if following is not None and following < until else None,
         known=tuple(sorted(known)),
     )
 
 
-def _next(connection: Connection, index: int, at: int) -> float | None:
+def start(connection: Connection, index: int, since: int) -> int | None:
+    """Return where an export begins that was asked for from `since` on; None: nothing is there."""
+    near = _next(connection, index, since)
+    if near is None or near <= since:
+        return near
+    return max(near, oldest(connection, index) or near)
+
+
+def _next(connection: Connection, index: int, at: int) -> int | None:
     """Return where something is kept at or after a moment: years may lie between two pages."""
     block = connection.execute(
         "SELECT min(begins) FROM blocks WHERE tier = ? AND begins > ?",
@@ -189,7 +231,7 @@ def _next(connection: Connection, index: int, at: int) -> float | None:
     ).fetchone()[0]
     finer = _next(connection, index - 1, at) if index else None
     found = [one for one in (block, tail, finer) if one is not None]
-    return float(max(at, min(found))) if found else None
+    return max(at, min(found)) if found else None
 
 
 def _whole(row: dict[str, list[Stretch]]) -> dict[str, tuple[float, float, float]]:
@@ -209,12 +251,29 @@ def export_tier(since: float, now: float, step_s: float | None, least_step_s: fl
 
 def oldest(connection: Connection, index: int) -> int | None:
     """Return when the oldest stretch that a tier has begins."""
-    found = [
-        connection.execute("SELECT min(begins) FROM blocks WHERE tier = ?", (index,)).fetchone()[0],
-        connection.execute("SELECT min(at) FROM tail WHERE tier = ?", (index,)).fetchone()[0],
-        oldest(connection, index - 1) if index else None,
-    ]
+    tail = connection.execute("SELECT min(at) FROM tail WHERE tier = ?", (index,)).fetchone()[0]
+    found = [tail, _oldest_in_blocks(connection, index)]
+    if index:
+        found.append(oldest(connection, index - 1))
     return min((int(one) for one in found if one is not None), default=None)
+
+
+def _oldest_in_blocks(connection: Connection, index: int) -> int | None:
+    """Return the first known stretch of the oldest blocks, which begin before they hold one."""
+    tier = TIERS[index]
+    blocks = connection.execute(
+        "SELECT begins, data FROM blocks WHERE tier = ?1"
+        " AND begins = (SELECT min(begins) FROM blocks WHERE tier = ?1)",
+        (index,),
+    )
+    firsts = [
+        begins + slot * tier.step_s
+        for begins, data in blocks
+        for slot, _one in itertools.islice(
+            tiers.unpack_block(data, tier.slots).stretches(0, tier.slots), 1
+        )
+    ]
+    return min(firsts, default=None)
 
 
 def known_series(connection: Connection) -> dict[str, int]:

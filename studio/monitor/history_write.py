@@ -158,7 +158,7 @@ def tidy(connection: Connection, most_bytes: int = MOST_BYTES) -> None:
 
     Not inside a transaction.
     """
-    connection.execute("PRAGMA incremental_vacuum").fetchall()
+    connection.executescript("PRAGMA incremental_vacuum")  # one step for each page
     index = TIERS.index(next(tier for tier in TIERS if tier.step_s == 60))
     while size_of(connection) > most_bytes * _TIDY_SLACK:
         kept = connection.execute(
@@ -167,7 +167,7 @@ def tidy(connection: Connection, most_bytes: int = MOST_BYTES) -> None:
         if not kept:
             return
         drop_old(connection, index, kept - max(1, kept // 20))
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        connection.executescript("PRAGMA incremental_vacuum")  # one step for each page
 
 
 def newest_of(connection: Connection, index: int, until: int = 1 << 60) -> int | None:

@@ -164,7 +164,7 @@ class Recorder:
         now, least_step_s = self._clock(), self._interval_s()
 
         def read(known: Connection) -> HistoryPage:
-            begin = max(since, history_read.oldest(known, len(TIERS) - 1) or 0)
+            begin = history_read.start(known, len(TIERS) - 1, int(since)) or since
             tier = history_read.export_tier(begin, now, step_s, least_step_s)
             return history_read.rows(known, wanted, since, until, tier)
 

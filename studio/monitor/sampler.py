@@ -171,4 +171,4 @@ def next_mark(now: float, interval_s: float, last: int | None) -> tuple[int, flo
     mark = math.floor(now / interval_s) + 1
     if mark == last:
         mark += 1
-    return mark, mark * interval_s - now
+    return mark, max(0.0, mark * interval_s - now)

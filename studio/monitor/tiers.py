@@ -42,6 +42,7 @@ TIERS = (
     # For questions about months: made of the ones before, so that an answer never reads much.
     Tier(600, 10 * _DAY_S, 40),
     Tier(3_600, 50 * _DAY_S, 8),
+    Tier(21_600, 400 * _DAY_S, 1),
 )
 MOST_SERIES = 256
 _MOST_COUNT = 65_535

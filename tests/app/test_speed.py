@@ -61,7 +61,18 @@ class Serving:
 
     async def _used(self, seconds: int) -> list[UsageRow]:
         return [
-            UsageRow(key_id="k", key="laptop", begins_at=None, requests=seconds, tok_s_p50=40.0)
+            UsageRow(
+                key_id="k",
+                key="laptop",
+                begins_at=None,
+                requests=seconds,
+                errors=0,
+                estimated=0,
+                prompt_tokens=10,
+                cached_tokens=0,
+                generated_tokens=90,
+                tok_s_p50=40.0,
+            )
         ]
 
     def serve(self, seconds: int, decode: float, **more: object) -> None:

@@ -32,11 +32,11 @@ class Live:
         self._reader.close()
         self._reader.wait()
 
-    def read(self, later_s: float, within_s: float) -> Any:
+    def read(self, later_s: float, within_s: float, *, all_links: bool) -> Any:
         """Return what the cards do, so many seconds after the last question."""
         self._now += later_s
         started = time.monotonic()
-        reading = self._loop.run_until_complete(self._reader.read(within_s))
+        reading = self._loop.run_until_complete(self._reader.read(within_s, all_links=all_links))
         return {"reading": reading, "seconds": time.monotonic() - started}
 
 
@@ -49,8 +49,8 @@ def answer(question: str) -> Any:
     if word == "report":
         return nvml.read()
     if word == "live":
-        later_s, within_s = (float(number) for number in numbers)
-        return _lives[-1].read(later_s, within_s)
+        later_s, within_s = (float(number) for number in numbers[:2])
+        return _lives[-1].read(later_s, within_s, all_links="links" in numbers)
     if word == "fresh":
         _lives.pop().end()
         _lives.append(Live())

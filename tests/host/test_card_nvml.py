@@ -116,6 +116,17 @@ def test_each_of_eight_cards_has_its_turn_at_the_link(host: NvmlHost) -> None:
     assert [one.pcie_rx_bytes_per_s for one in last] == [(1000 + n) * 1024.0 for n in range(8)]
 
 
+def test_all_links_at_once_for_a_single_look(host: NvmlHost) -> None:
+    """`weir gpus` without a service has no eight seconds."""
+    host.put_in(machine(*[h200(n, pcie_rx=1000 + n) for n in range(8)]))
+    host.ask("live 1 20 links")
+
+    cards = host.live(later_s=0.2).cards
+
+    assert cards is not None
+    assert [one.pcie_rx_bytes_per_s for one in cards] == [(1000 + n) * 1024.0 for n in range(8)]
+
+
 def test_an_integrated_chip_is_no_card_here_either(host: NvmlHost) -> None:
     """As in `weir doctor`: the machine's own memory is not the card's."""
     chip = {"name": "NVIDIA GB10", "capability": "12.1"}

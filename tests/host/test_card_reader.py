@@ -1,5 +1,6 @@
 """Cards without a wait: what the loop gets while their driver takes its time."""
 
+import asyncio
 import threading
 
 import pytest
@@ -63,7 +64,8 @@ async def test_a_mistake_in_the_thread_holds_nobody_up(monkeypatch: pytest.Monke
     monkeypatch.setattr(threading, "excepthook", lambda told: seen.append(told.exc_type))
     reader = CardReader(Broken(), Program(lambda: None))
 
-    first, second = await reader.read(20), await reader.read(20)
+    async with asyncio.timeout(10):
+        first, second = await reader.read(20), await reader.read(20)
 
     assert (first.cards, second.cards) == (None, None)
     until(lambda: seen == [ZeroDivisionError] * 2, "both mistakes")

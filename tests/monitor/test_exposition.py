@@ -105,5 +105,5 @@ def test_every_name_is_documented_and_no_other() -> None:
 def test_names_follow_the_rules_of_prometheus() -> None:
     """Counters end in `_total`, and nothing else does."""
     for metric in exposition.ALL:
-        assert re.fullmatch(r"weir_[a-z_]+", metric.name)
+        assert re.fullmatch(r"weir_[a-z0-9_]+", metric.name)
         assert metric.name.endswith("_total") == (metric.kind == "counter")

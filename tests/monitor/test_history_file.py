@@ -132,9 +132,8 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path: Path) -> None:
     file.write([reading(BEGIN + 100, running=2.0)], [])
 
     assert known(file) == {"running": 1}
-    rows = file.read(
-        lambda c: c.execute("SELECT count(*) FROM tail WHERE tier = 0").fetchone()[0], 0
-    )
+    count = "SELECT count(*) FROM tail WHERE tier = 0"
+    rows = file.read(lambda connection: connection.execute(count).fetchone()[0], 0)
     assert rows == 2
     file.close()
 
@@ -225,7 +224,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
 
     file = HistoryFile(path)
     seconds = file.read(
-        lambda c: [at for at, _ in history_read.points_of(c, 0, 1, BEGIN, BEGIN + 10_000)],
+        lambda c: [one[0] for one in history_read.points_of(c, 0, 1, BEGIN, BEGIN + 10_000)],
         [],
     )
     assert file.set_aside is None
@@ -233,9 +232,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
     minute = BEGIN - BEGIN % 60 + 60
     assert (
         file.read(
-            lambda c: [
-                one.readings for at, one in history_read.points_of(c, 2, 1, minute, minute + 600)
-            ],
+            lambda c: [one[4] for one in history_read.points_of(c, 2, 1, minute, minute + 600)],
             [],
         )
         == [60] * 10

@@ -152,7 +152,7 @@ def test_an_export_comes_in_parts_that_leave_nothing_out(file: sqlite3.Connectio
             break
         since = page.next_at
 
-    assert parts == 4
+    assert parts == 3
     assert [row.at for row in rows] == [HOUR + 60.0 * minute for minute in range(3 * 1_440)]
     assert [row.values["running"][1] for row in rows] == [float(m) for m in range(3 * 1_440)]
 
@@ -194,6 +194,16 @@ def test_a_clock_set_back_leaves_points_in_order(file: sqlite3.Connection) -> No
 def test_an_export_is_as_fine_as_what_is_kept(age_s: int, step_s: int | None, tier: int) -> None:
     """Or as it is asked for."""
     assert history_read.export_tier(BEGIN - age_s, BEGIN, step_s, 1.0) == tier
+
+
+def test_the_oldest_is_what_is_known_and_not_where_its_block_begins(
+    file: sqlite3.Connection,
+) -> None:
+    """A block of hours begins up to fifty days before anything in it."""
+    fill(file, (reading(HOUR + s, running=1.0) for s in range(0, 7_300, 20)))
+
+    assert history_read.oldest(file, 2) == HOUR
+    assert history_read.oldest(file, 4) == HOUR
 
 
 def test_an_empty_file_has_nothing_to_say(file: sqlite3.Connection) -> None:

@@ -285,8 +285,10 @@ def test_no_clock_brings_two_ticks_at_once_or_none(steps: list[float], interval_
     now, last = 1_700_000_000.0, None
     for step in steps:
         now += step
-        last, wait_s = next_mark(now, interval_s, last)
-        assert 0 < wait_s <= 2 * interval_s + 1e-6
+        mark, wait_s = next_mark(now, interval_s, last)
+        assert mark != last
+        assert 0 <= wait_s <= 2 * interval_s + 1e-6
+        last = mark
         now += wait_s
 
 

@@ -33,7 +33,7 @@ const colour = {
 const client = new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: 120_000 });
 // Which recording the stand-in engine answers with; the real one takes no notice of it.
 const from = (name) => ({ headers: { 'x-recording': name } });
-const limits = { temperature: 0, max_tokens: 48 };
+const limits = { temperature: 0, max_tokens: 64 };
 
 const cases = {
   async chat() {
