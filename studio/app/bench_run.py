@@ -22,6 +22,8 @@ from studio.domain.server import EngineSnapshot, EngineState
 _CAUSE_S = 5.0
 """How long the supervisor may take to say why the engine is gone."""
 _LOOK_S = 0.1
+_ON_THE_WAY = (EngineState.DRAINING, EngineState.STOPPING)
+"""An engine that died passes through them too, while what is left of it may still say why."""
 _DEAD = (EngineState.FAILED, EngineState.BACKING_OFF, EngineState.GONE)
 
 
@@ -110,7 +112,7 @@ async def explained(
         return error
     before, engine = run.engine, now()
     deadline = time.monotonic() + _CAUSE_S
-    while _is_as_before(engine, before) and time.monotonic() < deadline:
+    while _is_open(engine, before) and time.monotonic() < deadline:
         await asyncio.sleep(_LOOK_S)
         engine = now()
     if _is_as_before(engine, before):
@@ -118,7 +120,8 @@ async def explained(
     part = run.runner.now
     kept = "What was measured until then is kept: `weir bench show last`."
     hints = [kept] if run.runner.parts else []
-    if engine.state not in _DEAD and engine.restarts <= before.restarts:
+    has_died = engine.state in _DEAD or engine.restarts > before.restarts
+    if not has_died and engine.died_of in (None, before.died_of):
         return EngineNotReady(
             "bench-engine-stopped",
             f"The engine was stopped while it was measured ({part}).",
@@ -133,6 +136,11 @@ async def explained(
         evidence=problem.evidence if problem is not None else (),
         remedies=problem.remedies if problem is not None else (),
     )
+
+
+def _is_open(engine: EngineSnapshot, before: EngineSnapshot) -> bool:
+    """Tell whether it cannot be said yet what became of the engine."""
+    return _is_as_before(engine, before) or engine.state in _ON_THE_WAY
 
 
 def _is_as_before(engine: EngineSnapshot, before: EngineSnapshot) -> bool:

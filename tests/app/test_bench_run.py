@@ -82,6 +82,19 @@ async def test_an_engine_that_is_back_already_was_dead_all_the_same() -> None:
     assert "It was killed." in error.message
 
 
+async def test_a_death_is_waited_for_while_what_is_left_may_still_speak() -> None:
+    """On its way down a dead engine looks like one that is stopped."""
+    ways = [
+        READY,
+        EngineSnapshot(state=EngineState.STOPPING, started_at=1.0),
+        EngineSnapshot(state=EngineState.BACKING_OFF, died_of="It was killed."),
+    ]
+
+    error = await explained(run(), CUT, lambda: ways.pop(0) if len(ways) > 1 else ways[0])
+
+    assert error.code == "bench-engine-lost"
+
+
 async def test_a_stop_is_no_death() -> None:
     """Without a word about remedies."""
     error = await why(CUT, EngineSnapshot())

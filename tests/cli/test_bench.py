@@ -1,20 +1,25 @@
 """`weir bench` over the real service and the fake engine; kept runs without a service."""
 
+import io
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from studio.__main__ import LocalConnector
 from studio.benchmark.shelf import Shelf
+from studio.cli.console import Console
+from studio.cli.main import run
 from tests.app.bench_samples import small_load
 from tests.benchmark.samples import part, result
+from tests.cli.conftest import Ran
 from tests.fakes.catalogue import PRESET
 from tests.fakes.waiting import until
-from tests.fakes.weir import Weir, fake_weir, weir_home
+from tests.fakes.weir import Weir, fake_weir
 
 
 @pytest.fixture
@@ -25,14 +30,26 @@ def weir(tmp_path: Path) -> Iterator[Weir]:
         yield made
 
 
+Kept = Callable[..., Ran]
+
+
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Weir]:
-    """A `weir` with two kept runs and nothing that runs."""
-    with weir_home(tmp_path / "höme", None) as made:
-        shelf = Shelf(made.paths.bench)
-        shelf.put(result(part(), id="20261129-100000"))
-        shelf.put(result(part(), id="20261129-110000", at="2026-11-29T11:00:00+00:00"))
-        yield made
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kept:
+    """Type a command in a home with two kept runs and nothing that runs; in this process."""
+    home = tmp_path / "höme"
+    monkeypatch.setenv("WEIR_HOME", str(home))
+    shelf = Shelf(home / "bench")
+    shelf.put(result(part(), id="20261129-100000"))
+    shelf.put(result(part(), id="20261129-110000", at="2026-11-29T11:00:00+00:00"))
+
+    def type_(*words: str) -> Ran:
+        out, err = io.StringIO(), io.StringIO()
+        console = Console(out, err, json="--json" in words, environ={})
+        return Ran(
+            run(["bench", *words], LocalConnector(), console), out.getvalue(), err.getvalue()
+        )
+
+    return type_
 
 
 def engine_state(weir: Weir) -> str:
@@ -122,25 +139,28 @@ def test_an_engine_that_dies_is_an_error_with_its_cause(weir: Weir) -> None:
     assert "weir bench show last" in err
 
 
-def test_kept_runs_need_no_service(kept: Weir) -> None:
+def test_kept_runs_need_no_service(kept: Kept) -> None:
     """They lie on the disk."""
-    listed = kept.json("bench", "list")
-    assert [one["id"] for one in listed["runs"]] == ["20261129-100000", "20261129-110000"]
-    assert "27b-dflash2" in kept.run("bench", "list").stdout
-    assert kept.json("bench", "show")["result"]["id"] == "20261129-110000"
-    assert kept.json("bench", "compare")["other"] == "20261129-100000"
-    assert kept.json("bench", "rm", "20261129-11", "last") == {
+    runs = kept("list", "--json").document()["runs"]
+    assert isinstance(runs, list)
+    assert [one["id"] for one in runs] == ["20261129-100000", "20261129-110000"]
+    assert "27b-dflash2" in kept("list").out
+    assert '"id":"20261129-110000"' in kept("show", "--json").out
+    assert kept("compare", "--json").document()["other"] == "20261129-100000"
+    assert "No figure differs" in kept("compare", "20261129-11", "20261129-10").out
+    assert kept("rm", "20261129-11", "last", "--json").document() == {
         "ids": ["20261129-110000", "20261129-100000"]
     }
-    assert kept.run("bench", "list").stdout.startswith("No run is kept.")
+    assert kept("list").out.startswith("No run is kept.")
 
 
-def test_what_is_not_there_is_said(kept: Weir) -> None:
+def test_what_is_not_there_is_said(kept: Kept) -> None:
     """With the way to what is."""
-    unknown = kept.run("bench", "show", "nothing")
-    alone = kept.run("bench", "compare", "20261129-10")
+    unknown = kept("show", "nothing")
+    alone = kept("compare", "20261129-10")
 
-    assert (unknown.returncode, alone.returncode) == (3, 3)
-    assert "weir bench list" in unknown.stderr
-    assert "no run before `20261129-10`" in alone.stderr
-    assert kept.run("bench", "stop").stdout == "No run is under way.\n"
+    assert (unknown.status, alone.status) == (3, 3)
+    assert "weir bench list" in unknown.err
+    assert "no run before `20261129-10`" in " ".join(alone.err.split())
+    assert kept("stop").out == "No run is under way.\n"
+    assert kept("stop", "--json").document() == {"was_running": False}

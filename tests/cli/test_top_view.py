@@ -132,7 +132,7 @@ def test_an_unknown_has_its_reason_beside_it() -> None:
 
 def test_spill_is_split_into_what_hurts_and_what_was_meant() -> None:
     """A KV tier in the machine's memory is no alarm."""
-    spilled, quiet = drawn(STATES["spilled"]), drawn(state((card(),)))
+    spilled, quiet = drawn(STATES["spilled"]), drawn(state((card(),)), 120, 40)
 
     assert "1.86 GiB where it hurts" in spilled
     wide = drawn(STATES["spilled"], 120, 40)
