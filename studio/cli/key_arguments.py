@@ -74,7 +74,7 @@ def add_keys(made: Mapping[str, Groups]) -> None:
         "reference", metavar="NAME-OR-ID", nargs="?", help=words.HELP_REFERENCE_OR_ALL
     )
     options.add_argument(
-        "--since", dest="seconds", metavar="SPAN", type=_span, default=_MONTH_S,
+        "--since", dest="seconds", metavar="SPAN", type=span, default=_MONTH_S,
         help=words.HELP_SINCE,
     )  # fmt: skip
     options.add_argument(
@@ -126,7 +126,8 @@ def _size(text: str) -> int:
     return number
 
 
-def _span(text: str) -> int:
+def span(text: str) -> int:
+    """Read a span of time such as `30min`, `8h` or `7d`, in seconds."""
     found = _SPAN.fullmatch(text.strip().lower())
     seconds = int(found[1]) * _SPAN_S[found[2]] if found else 0
     if not 0 < seconds <= _MOST_S:

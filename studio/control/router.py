@@ -8,10 +8,14 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import unquote
 
 from studio.app.studio import Studio
+from studio.control.alarms import AlarmRoutes
+from studio.control.benches import Benches
 from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
+from studio.control.live import Live
+from studio.control.monitoring import Monitoring
 from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
@@ -49,6 +53,10 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
+            *Benches(studio.bench).routes(),
+            *AlarmRoutes(studio.alarms).routes(),
+            *Live(studio.cards).routes(),
+            *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

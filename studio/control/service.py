@@ -18,6 +18,7 @@ from typing import Annotated
 import msgspec
 
 from studio import __version__
+from studio.app import unit_start
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
 from studio.control.server import ControlServer
@@ -138,7 +139,9 @@ class _Service:
             gc.freeze()
             self._manager.say("READY=1", f"STATUS=Control port {server.port}")
             async with asyncio.TaskGroup() as tasks:
-                running = tasks.create_task(studio.run(autostart=self._autostart))
+                is_free = not unit_start.was_asked_for(self._paths)
+                autostart = self._autostart and is_free
+                running = tasks.create_task(studio.run(autostart=autostart))
                 watching = tasks.create_task(self._watch_holders(server))
                 await self._end.wait()
                 logger.info("ending: %s", self._reason)

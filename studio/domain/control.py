@@ -2,11 +2,12 @@
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
 from studio.domain.manifests import InstalledRuntime, Knob
-from studio.domain.metrics import Tick
+from studio.domain.metrics import MonitorInfo, Tick
 from studio.domain.remedies import Badge, Remedy
 from studio.domain.secrets import StoreKind
 from studio.domain.server import EngineSnapshot
@@ -46,6 +47,8 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     already_running: bool = False
     notes: tuple[str, ...] = ()
     """What was changed by itself to start it, and why its pool differs from the last one."""
+    warnings: tuple[str, ...] = ()
+    """What its plan warned of before the start."""
     offers: tuple[Remedy, ...] = ()
     """What could be done now that it runs."""
     overrides: dict[str, str] = {}
@@ -130,6 +133,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that work now."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    alarms: tuple[Alarm, ...] = ()
+    """What the monitor warns of now, the worst first."""
+    monitor: MonitorInfo | None = None
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

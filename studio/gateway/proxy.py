@@ -140,6 +140,11 @@ class Relay:
             return False
         return says_dead(b"".join(self._kept))
 
+    @property
+    def progress(self) -> tuple[Tokens, int]:
+        """Return what the engine has said of tokens so far, and the events that went by."""
+        return self._tap.tokens, self._tap.events
+
     def follow(self, call: Call) -> None:
         """Let the client's leaving end the call, and the client's pace be the engine's."""
         self._call = call

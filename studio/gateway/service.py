@@ -19,6 +19,7 @@ import msgspec
 
 from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
+from studio.domain.pool import Resident
 from studio.domain.selftest import Defence
 from studio.gateway import admission
 from studio.gateway.attacks import MARK
@@ -195,6 +196,11 @@ class Gateway:
             waiting=waiting,
             requests=counters.requests,
         )
+
+    def residents(self, tokens_a_piece: float = 1.0) -> tuple[Resident, ...]:
+        """Return the requests that the engine works on, and what each should hold in its pool."""
+        guess = self._ratio.guess
+        return tuple(one.resident(guess, tokens_a_piece) for one in self._keys.running)
 
     async def _handle(self, exchange: Exchange) -> None:
         """Answer one request, whatever happens: this is the gateway's one broad handler."""

@@ -105,6 +105,21 @@ class Paths:
         return self.home / "studio.db"
 
     @property
+    def bench(self) -> Path:
+        """Runs of the bench that are kept."""
+        return self.home / "bench"
+
+    @property
+    def history(self) -> Path:
+        """What the monitor saw over time (SQLite); losing it costs charts and nothing else."""
+        return self.home / "history.db"
+
+    @property
+    def scrape_file(self) -> Path:
+        """Whether Prometheus may read what the monitor sees, and the token for it."""
+        return self.home / "metrics.json"
+
+    @property
     def user_presets(self) -> Path:
         """Presets of the person's own; they win over bundled ones of the same id."""
         return self.home / "presets"

@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from studio.domain.alarms import Alarm, Severity
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -17,6 +18,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -51,6 +53,11 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
+    AlarmChanged(
+        alarm=Alarm(
+            code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0
+        )
+    ),
     ServiceStopping(reason="weir down"),
 ]
 
