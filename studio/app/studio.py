@@ -16,6 +16,7 @@ from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.cards import needs as card_needs
+from studio.app.demand_wiring import Replacement, around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
@@ -164,6 +165,26 @@ class Studio:
             ),
         )
         parts.adopted = lambda: self.adopting.current
+        parts.seen_host = lambda: self._machine.last
+        self.on_demand = parts.on_demand
+        replacement = Replacement(
+            parts,
+            is_starting=lambda: self._job is not None,
+            check=self._checked,
+            serve=self._serve,
+            halt=self._halt,
+        )
+        self.on_demand.bind(
+            around(
+                parts,
+                replacement,
+                engine=self.engine,
+                halt=self._halt,
+                open_gateway=lambda: self.door.open(parts.settings.now.port, take_next=False),
+                check=self._up.check_words,
+                publish=self.bus.publish,
+            )
+        )
         doings = Doings(
             engine=self.engine,
             target=lambda: parts.engine.target,
@@ -198,6 +219,7 @@ class Studio:
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
+                tasks.create_task(self.on_demand.run())
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -208,6 +230,7 @@ class Studio:
     async def end(self, reason: str) -> None:
         """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
+        self.on_demand.close()
         await self._halt()
         self.bus.close()
 
@@ -225,9 +248,10 @@ class Studio:
         """
         self._machine.require_real()
         self.life.autostart.stand_down()
+        self.on_demand.taken_over(request.preset)
         return await self._serve(request)
 
-    async def _serve(self, request: UpRequest) -> UpResult:
+    async def _serve(self, request: UpRequest, *, is_asked: bool = True) -> UpResult:
         self.adopting.refuse("no engine of the Studio's own can be served beside it")
         job = self._job
         if job is not None:
@@ -237,14 +261,15 @@ class Studio:
                     "Another start is under way.",
                     hint="Wait for it, or end it with `weir stop`.",
                 )
+            job.is_asked = job.is_asked or is_asked
             return await asyncio.shield(job.outcome)
         task = asyncio.current_task()
         assert task is not None
-        self._job = job = Job(request, task)
+        self._job = job = Job(request, task, is_asked=is_asked)
         self._failed.ask(request)
         error: StudioError | None = None
         try:
-            result = await self._carry_out(request)
+            result = await self._carry_out(job)
             await self._machine.look()  # what the cards hold now, for `weir status`
             job.outcome.set_result(result)
             logger.info("serving %s", describe(self.engine()))
@@ -276,13 +301,25 @@ class Studio:
                 hint="`weir presets` lists them.",
             )
         self.adopting.refuse("no engine of the Studio's own can take its place")
+        choice = await self._checked(request)
+        with self._parts.supervisor.returning():  # meanwhile, requests wait
+            if not self._serves(choice):
+                await self._make_room(request.preset)
+            return await self.up(request)
+
+    async def _checked(self, request: UpRequest) -> Choice:
+        """Return what `request` asks for; refuse what could not be started."""
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
-        with self._parts.supervisor.returning():  # meanwhile, requests wait
-            if not self._serves(choice):
-                await self.stop()
-            return await self.up(request)
+        return choice
+
+    async def _make_room(self, preset: str | None) -> None:
+        """Stop what serves for a person who starts something else next."""
+        self.adopting.refuse("the Studio did not start it and does not stop it")
+        self.life.autostart.stand_down()
+        self.on_demand.taken_over(preset)
+        await self._halt()
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
@@ -296,7 +333,7 @@ class Studio:
         if engine.preset is not None:
             request = UpRequest(preset=engine.preset, overrides=self.boots.asked(engine))
         with self._parts.supervisor.returning():
-            await self.stop()
+            await self._make_room(request.preset)
             return await self.up(request)
 
     async def stop(self) -> Status:
@@ -306,6 +343,7 @@ class Studio:
         """
         self.adopting.refuse("the Studio did not start it and does not stop it")
         self.life.autostart.stand_down()
+        self.on_demand.hold()
         return await self._halt()
 
     async def _halt(self) -> Status:
@@ -315,7 +353,8 @@ class Studio:
         await self._machine.look()
         return self.status()
 
-    async def _carry_out(self, request: UpRequest) -> UpResult:
+    async def _carry_out(self, job: Job) -> UpResult:
+        request = job.request
         self._up.check_words(request)  # a typing mistake is no failure of a stage
         self._stages.clear()
         self._stages.begin(Stage.DETECT)
@@ -326,7 +365,8 @@ class Studio:
             return already
         plan = await self._rehearsal.before(choice, request)
         self.boots.expect(plan)
-        result = await self._up.run(choice, request, card_needs(plan, request))
+        needs = card_needs(plan, request)
+        result = await self._up.run(choice, request, needs, is_asked=lambda: job.is_asked)
         await self._rehearsal.after(choice, result)
         return result
 
@@ -367,6 +407,8 @@ class Studio:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._parts.gateway.wait_idle()
+        if (late := self.on_demand.cut_reason()) is not None:
+            self._parts.gateway.cut(late)
 
     # -- questions -------------------------------------------------------------------------
 
@@ -404,6 +446,7 @@ class Studio:
             keys=self.keys.active,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            queue=self.on_demand.queue(),
         )
 
     def chosen(self) -> Settings:
@@ -441,6 +484,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
+        self.on_demand.on_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -449,6 +493,7 @@ class Studio:
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
         self.bus.publish(Ticked(tick=tick))
+        self.on_demand.on_tick()
         engine = self.engine()
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))

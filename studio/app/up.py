@@ -175,11 +175,17 @@ class Up:
         return best
 
     async def run(
-        self, choice: Choice, request: UpRequest, card_needs: Mapping[int, int] = _NO_NEEDS
+        self,
+        choice: Choice,
+        request: UpRequest,
+        card_needs: Mapping[int, int] = _NO_NEEDS,
+        *,
+        is_asked: Callable[[], bool] = lambda: True,
     ) -> UpResult:
         """Carry out `choice`; returns when its first token was generated.
 
-        `card_needs`: the bytes of each card that the plan is certain of.
+        `card_needs`: the bytes of each card that the plan is certain of. `is_asked` says in the
+        end whether a person wanted it: only then it is remembered.
         """
         preset, stages = choice.preset, self._stages
         port = request.port or self._settings.now.port
@@ -198,7 +204,8 @@ class Up:
         engine = await self._ensure_ready(launch, choice, models)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))
-        self._remember(choice)
+        if is_asked():
+            self._remember(choice)
         return UpResult(
             base_url=base_url,
             api_key=made.key if made else None,

@@ -23,6 +23,7 @@ from studio.domain.events import (
     Event,
     GatewayChanged,
     KeysChanged,
+    QueueChanged,
     LogAppended,
     ServiceStopping,
     StageProgress,
@@ -98,8 +99,10 @@ class Watch:
                 self._show_live()
             case UpFinished():
                 self._finished.set()
-            case LogAppended() | GatewayChanged() | KeysChanged() | ServiceStopping():
-                pass
+            case LogAppended() | GatewayChanged() | KeysChanged() | QueueChanged():
+                return
+            case ServiceStopping():
+                return
             case _:
                 assert_never(event)
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from studio.domain.demand import Queue
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits
@@ -125,6 +126,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that work now."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    queue: Queue = Queue()
+    """Who waits for an engine, and what starts or stops by itself next."""
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from studio.domain.demand import Queue
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot
@@ -104,6 +105,14 @@ class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A key was made, used for the first time or revoked."""
 
 
+class QueueChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="queue-changed"
+):
+    """Somebody waits for an engine or no longer does, or what happens next has changed."""
+
+    queue: Queue
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -120,5 +129,6 @@ Event = (
     | GatewayChanged
     | UpFinished
     | KeysChanged
+    | QueueChanged
     | ServiceStopping
 )
