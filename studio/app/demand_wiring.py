@@ -64,23 +64,31 @@ class Replacement:
 
 def around(
     parts: Parts,
-    replacement: Replacement,
     *,
     engine: Callable[[], EngineSnapshot],
-    halt: Callable[[], Awaitable[object]],
-    open_gateway: Callable[[], Awaitable[object]],
+    is_starting: Callable[[], bool],
     check: Callable[[UpRequest], None],
+    check_all: Callable[[UpRequest], Awaitable[object]],
+    serve: Serve,
+    halt: Callable[[], Awaitable[object]],
+    open_gateway: Callable[[int, bool], Awaitable[object]],
     publish: Callable[[Event], None],
 ) -> Around:
-    """Return what on demand needs of the rest of the service."""
+    """Return what on demand needs of the rest of the service.
+
+    `check` refuses unknown words, `check_all` whatever could not be started.
+    """
     gateway = parts.gateway
+    replacement = Replacement(
+        parts, is_starting=is_starting, check=check_all, serve=serve, halt=halt
+    )
     return Around(
         engine=engine,
         is_coming=lambda: parts.supervisor.is_coming,
         target=parts.target,
         idle_since_s=lambda: None if gateway.counters.in_flight else gateway.idle_since_s,
         is_open=lambda: gateway.info().port is not None,
-        open_gateway=open_gateway,
+        open_gateway=lambda: open_gateway(parts.settings.now.port, False),
         serve=replacement.serve,
         stop=halt,
         check=check,

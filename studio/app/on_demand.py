@@ -126,7 +126,7 @@ class OnDemand:
         return Found(preset=one, failed=failed, is_here=is_here, remaining_s=remaining_s)
 
     def outlook(self, preset: str) -> tuple[str, float | None]:
-        """Return what happens for those who wait for `preset`, and in how many seconds it serves."""
+        """Return what happens for those who wait for `preset`, and the seconds until it serves."""
         return outlook(preset, self._look(), self._decision, time.monotonic())
 
     def queue(self) -> Queue:

@@ -16,7 +16,7 @@ from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.cards import needs as card_needs
-from studio.app.demand_wiring import Replacement, around
+from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
@@ -39,7 +39,7 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
-from studio.app.up import Choice, Up, describe
+from studio.app.up import Choice, Up, already_running, describe, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.control import (
@@ -167,21 +167,16 @@ class Studio:
         parts.adopted = lambda: self.adopting.current
         parts.seen_host = lambda: self._machine.last
         self.on_demand = parts.on_demand
-        replacement = Replacement(
-            parts,
-            is_starting=lambda: self._job is not None,
-            check=self._checked,
-            serve=self._serve,
-            halt=self._halt,
-        )
         self.on_demand.bind(
             around(
                 parts,
-                replacement,
                 engine=self.engine,
-                halt=self._halt,
-                open_gateway=lambda: self.door.open(parts.settings.now.port, take_next=False),
+                is_starting=lambda: self._job is not None,
                 check=self._up.check_words,
+                check_all=self._checked,
+                serve=self._serve,
+                halt=self._halt,
+                open_gateway=self.door.open,
                 publish=self.bus.publish,
             )
         )
@@ -378,23 +373,10 @@ class Studio:
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
-                hint=f"Replace it: `{_switch_command(choice)}`.",
+                hint=f"Replace it: `{switch_command(choice)}`.",
             )
         port = request.port or self._parts.settings.now.port
-        return UpResult(
-            base_url=await self.door.open(port, request.consent),
-            preset=choice.preset.id,
-            served_name=choice.preset.served_name,
-            runtime=engine.runtime or choice.recipe.name,
-            runtime_id=engine.runtime_id or "",
-            pool_tokens=engine.pool_tokens,
-            boot_s=engine.boot_s,
-            is_cold=engine.is_cold,
-            offers=engine.offers,
-            already_running=True,
-            overrides=dict(engine.overrides),
-            badges=engine.badges,
-        )
+        return already_running(choice, engine, await self.door.open(port, request.consent))
 
     def _serves(self, choice: Choice) -> bool:
         """Tell whether just this is being served now."""
@@ -506,9 +488,3 @@ class Studio:
     def forecast_s(self, _launch: Launch) -> float | None:
         """Return the boot time to expect: from boots here, else as published."""
         return self.boots.whole_s()
-
-
-def _switch_command(choice: Choice) -> str:
-    """Return what to type to replace what runs by `choice`."""
-    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
-    return " ".join(["weir switch", choice.preset.id, *words])

@@ -321,6 +321,30 @@ def launch(choice: Choice, places: Places, inherited: Mapping[str, str]) -> Laun
     )
 
 
+def already_running(choice: Choice, engine: EngineSnapshot, base_url: str) -> UpResult:
+    """Return what `weir up` says of an engine that serves `choice` already."""
+    return UpResult(
+        base_url=base_url,
+        preset=choice.preset.id,
+        served_name=choice.preset.served_name,
+        runtime=engine.runtime or choice.recipe.name,
+        runtime_id=engine.runtime_id or "",
+        pool_tokens=engine.pool_tokens,
+        boot_s=engine.boot_s,
+        is_cold=engine.is_cold,
+        offers=engine.offers,
+        already_running=True,
+        overrides=dict(engine.overrides),
+        badges=engine.badges,
+    )
+
+
+def switch_command(choice: Choice) -> str:
+    """Return what to type to replace what runs by `choice`."""
+    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
+    return " ".join(["weir switch", choice.preset.id, *words])
+
+
 def describe(engine: EngineSnapshot) -> str:
     """Return an engine's readiness in one line for the service's log."""
     return (

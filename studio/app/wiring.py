@@ -28,9 +28,9 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
 from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
+from studio.serving.life import Target
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
-from studio.serving.life import Target
 from studio.serving.supervisor import Supervisor
 
 _METRICS_S = 0.8
