@@ -45,6 +45,8 @@ class Invocation:
     name: str = ""
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
+    changes: dict[str, object] = dataclasses.field(default_factory=dict)
+    remove: bool = False
     now: bool = False
     seconds: int = 0
     by: str = "key"

@@ -16,6 +16,8 @@ from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
+from studio.cli.on_demand import ON_DEMAND_COMMANDS
+from studio.cli.on_demand_text import queue_pairs
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.reach import Command, running, running_or_none
@@ -88,7 +90,8 @@ async def status(call: Invocation, connector: "Connector", console: Console) -> 
     if call.json:
         console.document(now)
     else:
-        console.say(render.status_text(now, time.time()))
+        at = time.time()
+        console.say(render.status_text(now, at, queue_pairs(now.queue, at)))
     return _OK
 
 
@@ -123,6 +126,7 @@ COMMANDS: Mapping[str, Command] = {
     "report": report,
     "network": network,
     **GATEWAY_COMMANDS,
+    **ON_DEMAND_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **PRESET_COMMANDS,
