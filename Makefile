@@ -18,7 +18,7 @@ APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 
        xvfb xauth patch diffutils git systemd dbus
 
 .PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
+        bench-idle bench-logs bench-death bench-on-demand bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
         apt dev
 .DEFAULT_GOAL := help
 
@@ -158,6 +158,9 @@ bench-up: dev ## `weir up` over the engine's own boot
 
 bench-death: dev ## From an engine's death to the next one serving; ARGS=--home for a real one
 	$(BIN)/python -m tests.bench.bench_death $(ARGS)
+
+bench-on-demand: dev ## What a start on demand adds to the engine's own boot
+	$(BIN)/python -m tests.bench.bench_on_demand $(ARGS)
 
 bench-plan: dev ## The plans of all presets on every host of the catalogue
 	$(BIN)/python -m tests.bench.bench_plan $(ARGS)
