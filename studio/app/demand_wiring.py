@@ -85,6 +85,7 @@ def around(
     return Around(
         engine=engine,
         is_coming=lambda: parts.supervisor.is_coming,
+        is_adopted=lambda: parts.adopted() is not None,
         target=parts.target,
         idle_since_s=lambda: None if gateway.counters.in_flight else gateway.idle_since_s,
         is_open=lambda: gateway.info().port is not None,

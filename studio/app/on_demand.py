@@ -31,7 +31,7 @@ from studio.domain.events import Event, QueueChanged
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.gateway import arrivals, demand
 from studio.gateway.arrivals import Demand, Found
-from studio.gateway.demand import Act, Brake, Decision, Stand
+from studio.gateway.demand import Act, Brake, Decision
 from studio.gateway.dialects import Refusal
 from studio.gateway.engine import EngineTarget
 from studio.gateway.tickets import Tickets
@@ -49,6 +49,7 @@ class Around:
     engine: Callable[[], EngineSnapshot]
     is_coming: Callable[[], bool]
     """Whether an engine will serve by itself."""
+    is_adopted: Callable[[], bool]
     target: Callable[[], EngineTarget | None]
     idle_since_s: Callable[[], float | None]
     """None: it has requests."""
@@ -111,7 +112,7 @@ class OnDemand:
         chosen = self._settings.now.demand
         is_able = chosen.is_on and bool(chosen.presets) and self._tasks is not None
         is_free = not self._is_closed and self._held_at is None
-        return is_able and is_free and self._look().present.stand is not Stand.FOREIGN
+        return is_able and is_free and not self._surroundings.is_adopted()
 
     async def find(self, name: str | None) -> Found | None:
         """Return what a name means among the listed presets; None: none of them."""
@@ -216,8 +217,14 @@ class OnDemand:
         if engine.state is EngineState.READY and before is not EngineState.READY:
             self._ready_s = time.monotonic()
         is_dead = engine.state is EngineState.FAILED and before is not EngineState.FAILED
-        if is_dead and self._starting is None and engine.preset is not None and engine.error:
+        if is_dead and self._starting is None and engine.error is not None:
             self._fail(engine.preset, engine.error, is_healing=True)
+        self.wake()
+
+    def ended(self, preset: str, error: StudioError | None) -> None:
+        """Take note that a start is over, whoever wanted it."""
+        if error is not None and self._starting is None and not isinstance(error, Busy):
+            self._fail(preset, error.info, is_healing=heals(error))
         self.wake()
 
     def on_tick(self) -> None:
@@ -297,6 +304,7 @@ class OnDemand:
             self._ours = ours if self._turns == turn else self._ours
             self.tickets.refuse(arrivals.stopped(error.message), preset)
         except StudioError as error:
+            self._ours = ours if self._turns == turn else self._ours
             logger.warning("%s did not start for a request: %s", preset, error)
             self._fail(preset, error.info, is_healing=heals(error))
         finally:
@@ -310,7 +318,9 @@ class OnDemand:
             self._is_stopping = False
             self.wake()
 
-    def _fail(self, preset: str, error: ErrorInfo, *, is_healing: bool) -> None:
+    def _fail(self, preset: str | None, error: ErrorInfo, *, is_healing: bool) -> None:
+        if preset is None or preset not in self._settings.now.demand.presets:
+            return
         before = self._brakes.get(preset)
         brake = demand.braked(
             before[0] if before is not None else None, time.monotonic(), heals=is_healing

@@ -284,6 +284,7 @@ class Studio:
             if error is not None:
                 self._stages.fail(error.message)
             preset = request.preset or self._parts.settings.now.preset or ""
+            self.on_demand.ended(preset, error)
             self.bus.publish(EngineChanged(engine=self.engine()))
             self.bus.publish(UpFinished(preset=preset, error=error.info if error else None))
 

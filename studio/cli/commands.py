@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from studio.cli import render, words
+from studio.cli import on_demand_words, render, words
 from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.boots import BOOT_COMMANDS
@@ -40,18 +40,20 @@ _OK = 0
 async def stop(call: Invocation, connector: "Connector", console: Console) -> int:
     """Stop the engine; nothing running is no error."""
     client = await running_or_none(connector)
-    was_running = False
+    was_running = is_held = False
     if client is not None:
         try:
             before = await client.status()
             was_running = before.engine.state not in IDLE
-            await client.stop()
+            is_held = (await client.stop()).queue.held_since is not None
         finally:
             await client.close()
     if call.json:
         _stopped(console, was_running=was_running, service_running=client is not None)
     else:
         console.say(words.NOTHING_RUNS if client is None else words.ENGINE_STOPPED)
+        if is_held:
+            console.say(on_demand_words.HELD_AFTER_STOP)
     return _OK
 
 

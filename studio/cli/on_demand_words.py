@@ -84,3 +84,4 @@ FAILED = "{preset}: {message} ({code}); tried again in {time}, or with `weir up 
 WAITING_ONE = "{model}: 1 request since {time} ({keys})"
 WAITING_MANY = "{model}: {count} requests, the first since {time} ({keys})"
 HELD_SHORT = "on demand is held until `weir up`, because you said stop"
+HELD_AFTER_STOP = "Requests start nothing until `weir up` or `weir gateway on-demand --on`."

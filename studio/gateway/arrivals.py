@@ -64,10 +64,12 @@ class Arrivals:
 
     def check(self, route: Route) -> None:
         """Say no before a large body is read, where it cannot help. Raises: Refusal."""
+        if self._room.ready is not None:
+            return
         demand = self._of(route)
         if demand is None:
             self._room.now()
-        elif self._room.ready is None and not demand.tickets.has_room():
+        elif not demand.tickets.has_room():
             raise self._full(demand, None)
 
     async def engine(
@@ -77,12 +79,15 @@ class Arrivals:
 
         Raises: Refusal, ClientLeft.
         """
-        demand = self._of(route)
         ready = self._room.ready
-        if demand is None or asked is None or not asked.is_object:
+        is_plain = asked is not None and (asked.model is not None or asked.names_none)
+        if asked is None or not is_plain:  # nonsense starts nothing
             return ready or await self._room.enter(request.exchange)
         if ready is not None and _is_meant(asked.model, ready, aliases):
             return ready
+        demand = self._of(route)
+        if demand is None:
+            return ready or await self._room.enter(request.exchange)
         name = aliases.get(asked.model, asked.model) if asked.model is not None else None
         found = await demand.find(name or None)
         if found is None:

@@ -21,11 +21,15 @@ NAMES = {PRESET: "smollm2", OTHER: "other-model"}
 CHAT = "/v1/chat/completions"
 MESSAGES = [{"role": "user", "content": "Tell me a story."}]
 LIMIT_S = 60.0
+DRAIN_S = 0.5
+"""How long answers under way may take when another model's turn has come."""
 
 
 def add_other(catalogue: Path) -> None:
     """Write a second preset: the same engine and model under another name."""
-    text = (catalogue / "presets" / f"{PRESET}.toml").read_text(encoding="utf-8")
+    file = catalogue / "presets" / f"{PRESET}.toml"
+    text = file.read_text(encoding="utf-8").replace("drain_s = 5.0", f"drain_s = {DRAIN_S}")
+    file.write_text(text, encoding="utf-8")
     text = text.replace(f'id = "{PRESET}"', f'id = "{OTHER}"', 1)
     text = text.replace('served_name = "smollm2"', f'served_name = "{NAMES[OTHER]}"')
     (catalogue / "presets" / f"{OTHER}.toml").write_text(text, encoding="utf-8")
