@@ -272,7 +272,8 @@ class OnDemand:
                 break
             self.tickets.refuse(self._turned_away(decision), decision.preset)
         self._decision = decision
-        is_free = self._starting is None and not self._is_stopping and not self._is_closed
+        is_busy = self._starting is not None and decision.act is not Act.END_BOOT
+        is_free = not (is_busy or self._is_stopping or self._is_closed)
         if is_free and self._tasks is not None:
             self._act(decision, self._tasks)
         self._announce()

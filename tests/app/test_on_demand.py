@@ -304,7 +304,8 @@ async def test_an_engine_s_own_error_ends_a_stream_that_began_early(
     """The first request after a boot may be wrong; its client has to hear it all the same."""
     monkeypatch.setattr(arrivals, "COMMIT_S", 0.0)
 
-    answer = await made.client.ask(PRESET, stream=True, max_tokens=-5)
+    async with made.client.http() as http:
+        answer = await http.post(CHAT, json={"model": PRESET, "stream": True})
 
     assert answer.status_code == 200
     assert error_of(answer.text)["message"]

@@ -56,7 +56,7 @@ def test_status_says_when_an_idle_engine_stops() -> None:
     busy = queue_pairs(Queue(idle_ttl_s=600), NOW)
 
     assert idle == [("Idle stop", "stops in 1 min 30 s when nobody uses it")]
-    assert busy == [("Idle stop", "stops 10 min after its last request")]
+    assert busy == [("Idle stop", "stops 10 min 00 s after its last request")]
     assert "held" in dict(queue_pairs(Queue(held_since=NOW), NOW))["On demand"]
 
 
