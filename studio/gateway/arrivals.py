@@ -24,6 +24,7 @@ from studio.gateway.waiting import LONGEST_RETRY_S, WaitingRoom
 NO_RETRY = (b"x-should-retry", b"false")
 """Both official clients heed it: asking again at once would only cost a person time."""
 _SOON_S = 5
+_NAME_SHOWN = 100
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ class Arrivals:
             raise Refusal(
                 404,
                 "model-unknown",
-                f"There is no model {name!r}; `GET /v1/models` lists those that can be asked for.",
+                f"There is no model {name[:_NAME_SHOWN]!r}; `GET /v1/models` lists those that can be asked for.",
                 param="model",
             )
         return await self._room.enter(request.exchange)

@@ -64,6 +64,15 @@ def test_nobody_waits_without_a_service(typed: Typed) -> None:
     assert json.loads(typed("gateway", "queue", "--json").stdout)["waiting"] == 0
 
 
+def test_a_key_can_be_forbidden_to_start_anything(typed: Typed) -> None:
+    """And allowed again; the words say what it means."""
+    typed("keys", "create", "guest", "--only-running")
+    assert "nothing: uses what runs" in typed("keys", "show", "guest").stdout
+    typed("keys", "limit", "guest", "--no", "only-running")
+    assert json.loads(typed("keys", "show", "guest", "--json").stdout)["limits"]["models"] is None
+    assert "uses what runs" not in typed("keys", "show", "guest").stdout
+
+
 def test_the_words_of_a_line_become_one_record() -> None:
     """What is not named is not changed."""
     call = parse(["gateway", "on-demand", "x", "--ttl", "1h", "--not-by-hand", "--on"])
