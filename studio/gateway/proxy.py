@@ -230,7 +230,7 @@ class Relay:
     def fail(self, refusal: Refusal) -> None:
         """End with an error, whatever was sent so far."""
         self.has_failed = True
-        if self._exchange.is_started:
+        if self._exchange.is_started and not self.is_silent:
             self.leave()
         if not self._exchange.is_started:
             self.status = refusal.status
