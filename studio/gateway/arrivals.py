@@ -112,8 +112,8 @@ class Arrivals:
             raise Refusal(
                 404,
                 "model-unknown",
-                f"There is no model {name[:_NAME_SHOWN]!r}; `GET /v1/models` lists those that can be"
-                " asked for.",
+                f"There is no model {name[:_NAME_SHOWN]!r}; `GET /v1/models` lists those that can"
+                " be asked for.",
                 param="model",
             )
         return await self._room.enter(request.exchange)
