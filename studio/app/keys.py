@@ -4,10 +4,13 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from studio.app.kept_keys import KeptKeys
 from studio.domain.control import KeyInfo, KeyRequest, NewKey
+from studio.domain.errors import StudioError
 from studio.domain.events import Event, KeysChanged
 from studio.domain.keys import LimitsChange, RenameRequest, RequestEntry, RevokeRequest, UsageBy
 from studio.domain.keys import UsageRow as Row
+from studio.domain.secrets import StoreInfo
 from studio.gateway.keys import KeyStore
 
 Infos = list[KeyInfo]
@@ -18,8 +21,9 @@ Entries = list[RequestEntry]
 class Keys:
     """What the control API may ask about keys; opens the store when it is first needed."""
 
-    def __init__(self, store: KeyStore, publish: Callable[[Event], None]) -> None:
+    def __init__(self, store: KeyStore, publish: Callable[[Event], None], kept: KeptKeys) -> None:
         self._store = store
+        self._kept = kept
         self._publish = publish
         self._is_open = False
         self._turn = asyncio.Lock()
@@ -45,12 +49,30 @@ class Keys:
     async def all(self) -> Infos:
         """Return every key with its usage."""
         await self.open()
-        return self._store.list()
+        return await self._kept.marked(self._store.list())
+
+    async def reveal(self, key_id: str) -> NewKey:
+        """Return a key that is kept to be shown again.
+
+        Raises: NotFound (`key-unknown`, `key-not-stored`), HostLacks (`keyring-unavailable`).
+        """
+        await self.open()
+        return await self._kept.reveal(self._store.info(key_id))
+
+    async def store_info(self) -> StoreInfo:
+        """Return where a key that is made with `store` would be kept."""
+        return await self._kept.info()
 
     async def create(self, request: KeyRequest) -> NewKey:
         """Make a key."""
         await self.open()
         made = await self._store.create(request.name, request.limits)
+        if request.store:
+            try:
+                made = await self._kept.keep(made)
+            except StudioError:
+                await self._store.revoke(made.info.id)  # nobody will ever know it
+                raise
         self._publish(KeysChanged())
         return made
 
@@ -62,6 +84,10 @@ class Keys:
         """Replace a key's secret."""
         await self.open()
         made = await self._store.rotate(key_id)
+        try:
+            made = await self._kept.keep_anew(made)
+        except StudioError:
+            await self._kept.forget(made.info.id)  # the old one is of no use
         self._publish(KeysChanged())
         return made
 
@@ -85,6 +111,7 @@ class Keys:
         info = await self._store.revoke(key_id)
         if request.stop_running:
             self._store.cut(info.id)
+        await self._kept.forget(info.id)
         self._publish(KeysChanged())
         return info
 

@@ -10,8 +10,11 @@ import logging
 import os
 import time
 
+import msgspec
+
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
+from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
@@ -20,10 +23,13 @@ from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
+from studio.app.insight import Insight
 from studio.app.job import Job
+from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -39,19 +45,14 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
-from studio.app.up import Choice, Up, already_running, describe, switch_command
+from studio.app.up import Choice, Up, already_running, describe, serves, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
-from studio.domain.control import (
-    GatewayInfo,
-    ProcessInfo,
-    ServiceInfo,
-    Status,
-    UpRequest,
-    UpResult,
-)
+from studio.domain.alarms import Alarm
+from studio.domain.control import GatewayInfo, ProcessInfo, ServiceInfo, Status, UpRequest, UpResult
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -63,6 +64,7 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
+from studio.domain.keys import UsageBy
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
@@ -90,28 +92,19 @@ class Studio:
         parts.slow_paths.look_at(lambda: self._machine.last)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(
-            parts.paths,
-            parts.presets,
-            parts.catalog,
-            self._seen_host,
+            parts.paths, parts.presets, parts.catalog, self._seen_host,
             lambda: parts.settings.now.pins,
-        )
+        )  # fmt: skip
         self.doctor = Doctor(parts, self._machine, self.gateway)
         self.plans = Plans(
-            paths=parts.paths,
-            presets=parts.presets,
-            catalog=parts.catalog,
-            settings=parts.settings,
-            machine=self._machine,
+            paths=parts.paths, presets=parts.presets, catalog=parts.catalog,
+            settings=parts.settings, machine=self._machine,
             own_pids=lambda: engine_pids(parts.supervisor.snapshot().pid),
-        )
+        )  # fmt: skip
         self.my_models = MyModels(
-            paths=parts.paths,
-            presets=parts.presets,
-            catalog=parts.catalog,
-            plans=self.plans,
+            paths=parts.paths, presets=parts.presets, catalog=parts.catalog, plans=self.plans,
             machine=self._machine,
-        )
+        )  # fmt: skip
         self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self.updates = Updates(
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
@@ -120,18 +113,23 @@ class Studio:
         self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
-            paths=parts.paths,
-            presets=parts.presets,
-            failed=self._failed,
-            engine=self.engine,
-            runtimes=self.runtimes,
-            serving=self,
-        )
+            paths=parts.paths, presets=parts.presets, failed=self._failed, engine=self.engine,
+            runtimes=self.runtimes, serving=self, alarms=lambda: parts.alarms.active,
+        )  # fmt: skip
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
-        self.keys = Keys(parts.keys, self.bus.publish)
+        self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
+        self.alarms = parts.alarms
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
+        self.insight = Insight(
+            parts,
+            self,
+            self.bus.publish,
+            lambda: self._machine.last,
+            lambda seconds: self.keys.used(key_id=None, since_s=seconds, by=UsageBy.KEY),
+        )
         self.door = Door(
             parts.gateway,
             parts.settings,
@@ -141,6 +139,7 @@ class Studio:
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
+        self.bench = Bench(parts, host=self.host, boot=self.boots.last)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -169,17 +168,11 @@ class Studio:
         self.on_demand = parts.on_demand
         self.on_demand.bind(
             around(
-                parts,
-                engine=self.engine,
-                is_starting=lambda: self._job is not None,
-                check=self._up.check_words,
-                check_all=self._checked,
-                serve=self._serve,
-                halt=self._halt,
-                open_gateway=self.door.open,
-                publish=self.bus.publish,
+                parts, engine=self.engine, is_starting=lambda: self._job is not None,
+                check=self._up.check_words, check_all=self._checked, serve=self._serve,
+                halt=self._halt, open_gateway=self.door.open, publish=self.bus.publish,
             )
-        )
+        )  # fmt: skip
         doings = Doings(
             engine=self.engine,
             target=lambda: parts.engine.target,
@@ -196,10 +189,12 @@ class Studio:
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
         await self.keys.open()
+        await self.insight.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
         await self.keys.close()
+        await self.insight.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -211,6 +206,9 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(self.insight.run())
+                tasks.create_task(parts.spill.run())
+                tasks.create_task(parts.alarms.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
@@ -218,6 +216,7 @@ class Studio:
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
+            parts.card_reader.close()
             await parts.gateway.close()
             await self.close()
             parts.log.close()
@@ -299,7 +298,7 @@ class Studio:
         self.adopting.refuse("no engine of the Studio's own can take its place")
         choice = await self._checked(request)
         with self._parts.supervisor.returning():  # meanwhile, requests wait
-            if not self._serves(choice):
+            if not serves(self._parts.supervisor.snapshot(), choice):
                 await self._make_room(request.preset)
             return await self.up(request)
 
@@ -360,17 +359,20 @@ class Studio:
         if already is not None:
             return already
         plan = await self._rehearsal.before(choice, request)
+        warnings = (*plan.reasons, *plan.warnings)
+        self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
+        self.insight.expect(plan)
         needs = card_needs(plan, request)
         result = await self._up.run(choice, request, needs, is_asked=lambda: job.is_asked)
         await self._rehearsal.after(choice, result)
-        return result
+        return msgspec.structs.replace(result, warnings=warnings)
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self.engine()
         if engine.state is not EngineState.READY:
             return None
-        if not self._serves(choice):
+        if not serves(engine, choice):
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
@@ -378,12 +380,6 @@ class Studio:
             )
         port = request.port or self._parts.settings.now.port
         return already_running(choice, engine, await self.door.open(port, request.consent))
-
-    def _serves(self, choice: Choice) -> bool:
-        """Tell whether just this is being served now."""
-        engine = self._parts.supervisor.snapshot()
-        is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
-        return engine.state is EngineState.READY and is_same
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
@@ -430,6 +426,8 @@ class Studio:
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
             queue=self.on_demand.queue(),
+            alarms=self.alarms.active,
+            monitor=self._parts.sampler.info(),
         )
 
     def chosen(self) -> Settings:
@@ -444,6 +442,7 @@ class Studio:
         """Return the events that describe the present, for a listener that has just come."""
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
+        events += [AlarmChanged(alarm=one) for one in self.alarms.active]
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
@@ -468,6 +467,7 @@ class Studio:
         shown = self.engine()
         self._failed.hear(shown)
         self.on_demand.on_engine(shown)
+        self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -475,12 +475,17 @@ class Studio:
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
+        self.insight.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
         self.on_demand.on_tick()
         engine = self.engine()
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Announce an alarm."""
+        self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""

@@ -20,7 +20,7 @@ from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, RuntimeRecipe
 from studio.domain.rules import Facts
-from studio.domain.server import EngineSnapshot
+from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
@@ -319,6 +319,12 @@ def launch(choice: Choice, places: Places, inherited: Mapping[str, str]) -> Laun
     return command.render(
         choice.preset, resolved, choice.recipe, places=places, inherited=inherited
     )
+
+
+def serves(engine: EngineSnapshot, choice: Choice) -> bool:
+    """Tell whether just this is being served."""
+    is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
+    return engine.state is EngineState.READY and is_same
 
 
 def already_running(choice: Choice, engine: EngineSnapshot, base_url: str) -> UpResult:

@@ -4,9 +4,11 @@ import enum
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.demand import Queue
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import EngineSnapshot
 
 
@@ -63,6 +65,8 @@ class StageProgress(
     rate: float | None = None
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
+    warnings: tuple[str, ...] = ()
+    """What may go wrong with this start, as far as its plan can tell."""
 
 
 class EngineChanged(
@@ -113,6 +117,20 @@ class QueueChanged(
     queue: Queue
 
 
+class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="pool-changed"):
+    """Other requests lie in the pool, or more or less fits; at most once a tick."""
+
+    pool: PoolReport
+
+
+class AlarmChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="alarm-changed"
+):
+    """An alarm was raised, grew worse, was silenced or is over (`ended_at`)."""
+
+    alarm: Alarm
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -130,5 +148,7 @@ Event = (
     | UpFinished
     | KeysChanged
     | QueueChanged
+    | PoolChanged
+    | AlarmChanged
     | ServiceStopping
 )

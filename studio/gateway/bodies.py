@@ -10,8 +10,12 @@ from types import MappingProxyType
 
 import msgspec
 
+from studio.host.http_client import Pieces
+
 _TRUE = frozenset({b"true", b"1", b'"true"'})
 """What the engine, too, reads as true."""
+_COPIED_BYTES = 1 << 20
+"""A larger body (pictures) is sent in pieces instead of being copied to change its end."""
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -25,7 +29,7 @@ class _Asked(msgspec.Struct):
 class Asked:
     """A body as the client sent it, read once."""
 
-    body: bytes
+    body: bytes | bytearray
     is_object: bool = False
     model: str | None = None
     """As the body names it; None: not named, or no name."""
@@ -40,7 +44,7 @@ class Asked:
 class Prepared:
     """A body as the engine gets it."""
 
-    body: bytes
+    pieces: Pieces
     model: str | None = None
     """As the body names it; None: not named, or no name."""
     meant: str = ""
@@ -49,8 +53,16 @@ class Prepared:
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
 
+    @property
+    def body(self) -> bytes:
+        """Return it in one piece; of a large one that is a copy."""
+        first = self.pieces[0]
+        if len(self.pieces) == 1 and isinstance(first, bytes):
+            return first
+        return b"".join(self.pieces)
 
-def read(body: bytes) -> Asked:
+
+def read(body: bytes | bytearray) -> Asked:
     """Return what a body asks for; of one that is no JSON object nothing is known."""
     try:
         asked = msgspec.json.decode(body, type=_Asked)
@@ -81,7 +93,7 @@ def prepare(
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
     if not asked.is_object:
-        return Prepared(body=asked.body)
+        return Prepared(pieces=(asked.body,))
     fields: dict[str, object] = {}
     model = asked.model
     meant = served(model, served_name, aliases, preset)
@@ -94,7 +106,7 @@ def prepare(
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        body=appended(asked.body, fields) if fields else asked.body,
+        pieces=_appended(asked.body, fields) if fields else (asked.body,),
         model=model,
         meant=str(fields.get("model", model or "")),
         is_stream=asked.is_stream,
@@ -140,7 +152,21 @@ def _name(raw: msgspec.Raw) -> str | None:
 
 def appended(body: bytes, fields: dict[str, object]) -> bytes:
     """Return a JSON object with more fields at its end: of two of a name, the last one counts."""
+    return b"".join(_appended(body, fields))
+
+
+def _appended(body: bytes | bytearray, fields: dict[str, object]) -> Pieces:
     end = body.rindex(b"}")
-    is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
     added = msgspec.json.encode(fields)[1:-1]
-    return b"".join((body[:end], b"" if is_empty else b",", added, body[end:]))
+    ending = b"".join((b"" if _is_empty(body, end) else b",", added, body[end:]))
+    if len(body) > _COPIED_BYTES:
+        return (memoryview(body)[:end], ending)
+    return (bytes(body[:end]) + ending,)
+
+
+def _is_empty(body: bytes | bytearray, end: int) -> bool:
+    """Return whether the object that ends at `end` has no field; copies little of it to see."""
+    size = 64
+    while not (before := body[max(0, end - size) : end].rstrip(b" \t\r\n")):
+        size *= 64
+    return before.endswith(b"{")

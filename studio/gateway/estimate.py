@@ -6,6 +6,26 @@ _KEPT_BYTES = 50e6
 """Older requests count for less and less once so much was seen."""
 
 
+_LOOKED_AT_BYTES = 64 << 10
+"""Smaller bodies hold no picture that matters."""
+_DATA = b";base64,"
+
+
+def text_bytes(body: bytes | bytearray) -> int:
+    """Return the bytes of a body without pictures and sounds, whose tokens do not go by them."""
+    count = len(body)
+    if count < _LOOKED_AT_BYTES:
+        return count
+    start = body.find(_DATA)
+    while start >= 0:
+        end = body.find(b'"', start)
+        if end < 0:
+            break
+        count -= end - start
+        start = body.find(_DATA, end)
+    return count
+
+
 class PromptRatio:
     """Bytes of a request's body for each token of its prompt, as the finished ones show it."""
 

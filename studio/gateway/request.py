@@ -4,7 +4,9 @@ import dataclasses
 import re
 import secrets
 import time
+from collections.abc import Callable
 
+from studio.domain.pool import Resident, ResidentState
 from studio.gateway.dialects import Refusal
 from studio.gateway.early import EarlyStream
 from studio.gateway.estimate import PromptRatio
@@ -90,6 +92,29 @@ class Request:
         """Tell the client in a header how long it waited, where the head is still to be sent."""
         seconds = f"{time.monotonic() - since_s:.1f}"
         self.extra_headers.append((b"x-weir-waited-s", seconds.encode()))
+
+    def resident(self, guess: Callable[[int], int], tokens_a_piece: float) -> Resident:
+        """Return what it should hold in the pool.
+
+        `guess` turns the bytes of a body into tokens. Every event but the first holds what one
+        step of the engine made, `tokens_a_piece` on average.
+        """
+        known, events = self.relay.progress if self.relay is not None else (Tokens(), 0)
+        has_begun = self.relay is not None and self.relay.first_token_s is not None
+        generated = known.generated
+        if generated is None and self.is_stream:
+            generated = round(max(0, events - 1) * tokens_a_piece)
+        prompt = known.prompt if known.prompt is not None else guess(self.body_bytes)
+        return Resident(
+            request_id=self.id,
+            key=self.key.name if self.key is not None else None,
+            model=self.model,
+            state=ResidentState.WRITING if has_begun else ResidentState.READING,
+            age_s=time.perf_counter() - self.began_s,
+            prompt_tokens=prompt,
+            generated_tokens=generated,
+            is_estimated=known.prompt is None or known.generated is None,
+        )
 
     def record(self, ratio: PromptRatio) -> RequestRecord:
         """Return what is kept of the request; `ratio` learns from it, or fills what it lacks."""

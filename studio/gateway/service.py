@@ -18,6 +18,7 @@ from typing import assert_never
 
 from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
+from studio.domain.pool import Resident
 from studio.domain.selftest import Defence
 from studio.gateway import admission, model_list
 from studio.gateway.arrivals import Arrivals, Demand
@@ -25,7 +26,7 @@ from studio.gateway.attacks import MARK
 from studio.gateway.bodies import Asked, prepare, read
 from studio.gateway.dialects import Dialect, Refusal, error_body, refusal_of
 from studio.gateway.engine import EngineTarget
-from studio.gateway.estimate import PromptRatio
+from studio.gateway.estimate import PromptRatio, text_bytes
 from studio.gateway.key import Key
 from studio.gateway.keys import KeyStore
 from studio.gateway.proxy import Relay, engine_headers
@@ -34,9 +35,14 @@ from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
 from studio.gateway.waiting import DEATHS, Coming, WaitingRoom
 from studio.host.addresses import in_url, reached_here
+from studio.host.body_room import BodyRoom
+from studio.host.http_client import Pieces
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
-BODY_LIMIT_BYTES = 32 << 20
+BODY_LIMIT_BYTES = 100 << 20
+"""Of one request: pictures come inside of it, a third larger than they are."""
+BODIES_LIMIT_BYTES = 512 << 20
+"""Of all requests together."""
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _GREETING = (
@@ -46,6 +52,7 @@ _GREETING = (
 
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _JSON = (b"content-type", b"application/json")
+Body = bytes | bytearray
 _PREFLIGHT_HEADERS = [
     (b"access-control-allow-methods", b"GET, POST"),
     (
@@ -86,6 +93,7 @@ class Gateway:
         coming: Coming | None = None,
         demand: Demand | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
+        bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         limits: Limits | None = None,
@@ -107,6 +115,7 @@ class Gateway:
         self._arrivals = Arrivals(self._room, demand)
         self._running: set[Request] = set()
         self._body_limit_bytes = body_limit_bytes
+        self._body_room = BodyRoom(bodies_limit_bytes)
         self._hosts: frozenset[str] = LOOPBACK_HOSTS
         self._origins: frozenset[bytes] = frozenset()
         self._aliases: dict[str, str] = {}
@@ -189,6 +198,11 @@ class Gateway:
             requests=counters.requests,
         )
 
+    def residents(self, tokens_a_piece: float = 1.0) -> tuple[Resident, ...]:
+        """Return the requests that the engine works on, and what each should hold in its pool."""
+        guess = self._ratio.guess
+        return tuple(one.resident(guess, tokens_a_piece) for one in self._running)
+
     async def _handle(self, exchange: Exchange) -> None:
         """Answer one request, whatever happens: this is the gateway's one broad handler."""
         request = Request(exchange)
@@ -243,9 +257,9 @@ class Gateway:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
         self._arrivals.check(route)  # says no before a large body is read
-        body: bytes | Asked | None = None
+        body: Body | Asked | None = None
         if route.method == "POST":
-            body = await exchange.body(self._body_limit_bytes)
+            body = await exchange.large_body(self._body_limit_bytes, self._body_room)
             if route.names_model:
                 body = read(body)
         asked = body if isinstance(body, Asked) else None
@@ -264,7 +278,7 @@ class Gateway:
             request.relay.fail(death)
 
     async def _try(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | Asked | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | Asked | None
     ) -> Refusal | None:
         """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
@@ -277,11 +291,14 @@ class Gateway:
             self._tell_idle()
 
     async def _forward(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | Asked | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | Asked | None
     ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False
-        if isinstance(body, Asked):
+        sent: Pieces | None = None
+        if isinstance(body, bytes | bytearray):
+            sent = (body,)
+        elif body is not None:
             prepared = prepare(
                 body,
                 served_name=engine.served_name,
@@ -290,9 +307,9 @@ class Gateway:
                 preset=engine.preset,
             )
             request.model, request.is_stream = prepared.model, prepared.is_stream
-            request.body_bytes = len(body.body)
+            request.body_bytes = text_bytes(body.body)
             hides_usage = prepared.hides_usage
-            body = await admission.bounded(request, prepared, engine)
+            sent = await admission.bounded(request, prepared, engine)
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -303,7 +320,7 @@ class Gateway:
         headers = engine_headers(
             exchange.headers, key=engine.key, request_id=request.id, without=self._without
         )
-        call = engine.upstream.call(route.method, path, headers, body, relay)
+        call = engine.upstream.call(route.method, path, headers, sent, relay)
         relay.follow(call)
         try:
             await call.run()

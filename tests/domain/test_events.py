@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from studio.domain.alarms import Alarm, Severity
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -18,6 +19,7 @@ from studio.domain.control import (
 from studio.domain.demand import NextStep, PresetQueue, Queue, QueuedRequest, Reason
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -67,6 +69,11 @@ EVENTS = [
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
     QueueChanged(queue=QUEUE),
+    AlarmChanged(
+        alarm=Alarm(
+            code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0
+        )
+    ),
     ServiceStopping(reason="weir down"),
 ]
 

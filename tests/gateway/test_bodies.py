@@ -153,3 +153,22 @@ def test_an_alias_is_sent_as_the_model_that_is_meant():
         assert json.loads(made.body)["model"] == meant
     assert json.loads(asked("smollm2").body)["model"] == "smollm2"
     assert asked("nobody").meant == "nobody"
+
+
+@pytest.mark.parametrize("blanks", [b"", b" ", b"\n" * 5_000])
+@pytest.mark.parametrize("size", [10, 2 << 20])
+def test_an_end_is_changed_without_a_copy_of_what_is_large(size, blanks):
+    """Pictures come as text inside the body: ten at once must not be held twice."""
+    picture = b"A" * size
+    for start in (b'{"messages":["' + picture + b'"]', b" " * size + b"{"):
+        body = start + blanks + b"}" + blanks
+
+        made = prepared(body)
+
+        document = json.loads(b"".join(made.pieces))
+        assert document["model"] == "smollm2"
+        assert document.get("messages", [picture.decode()]) == [picture.decode()]
+        first = made.pieces[0]
+        is_shared = isinstance(first, memoryview) and first.obj is body
+        assert is_shared == (size > 1 << 20)
+        assert made.body == b"".join(made.pieces)
