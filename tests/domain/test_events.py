@@ -25,6 +25,7 @@ from studio.domain.events import (
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    PoolChanged,
     QueueChanged,
     ServiceStopping,
     Stage,
@@ -34,6 +35,7 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
@@ -68,6 +70,7 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
+    PoolChanged(pool=PoolReport(at=1.0)),
     QueueChanged(queue=QUEUE),
     AlarmChanged(
         alarm=Alarm(
