@@ -35,7 +35,7 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.metrics import LogLine, Tick
-from studio.domain.pool import PoolReport
+from studio.domain.pool import PoolReport, Room
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
@@ -70,7 +70,7 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
-    PoolChanged(pool=PoolReport(at=1.0)),
+    PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Nothing fits."))),
     QueueChanged(queue=QUEUE),
     AlarmChanged(
         alarm=Alarm(
