@@ -10,12 +10,15 @@ from studio.app import remedy_values, report_launch
 from studio.app.alarms import Alarms
 from studio.app.boots_seen import BootsSeen
 from studio.app.care import Care
+from studio.app.demand_names import DemandNames
+from studio.app.on_demand import OnDemand
 from studio.app.run_facts import RunFacts
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
 from studio.app.spill import Spill, watch_of
 from studio.domain.alarms import Alarm
 from studio.domain.errors import ErrorInfo, StudioError
+from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset
 from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
@@ -35,10 +38,11 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
 from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
+from studio.serving.life import Target
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
 from studio.serving.slow_paths import Watch
-from studio.serving.supervisor import Supervisor, Target
+from studio.serving.supervisor import Supervisor
 
 _METRICS_S = 0.8
 
@@ -72,6 +76,7 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.seen_host: Callable[[], HostSnapshot | None] = lambda: None
         self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
@@ -107,10 +112,14 @@ class Parts:
             before_start=report_launch.recorder(paths.logs, self.log.note),
         )
         self.keys = KeyStore(paths.database)
+        self.on_demand = OnDemand(
+            self.settings,
+            DemandNames(paths, self.presets, self.catalog, self.settings, lambda: self.seen_host()),
+        )
         self.secrets = SecretStore(paths.secrets)
         self.gateway = Gateway(
             self.keys,
-            upstream=self._target,
+            upstream=self.target,
             coming=Coming(
                 wait=self._next_target,
                 within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
@@ -118,6 +127,7 @@ class Parts:
                 is_coming=lambda: self.supervisor.is_coming,
                 advice=self._advice,
             ),
+            demand=self.on_demand.gateways(),
         )
         adapters = watch_of()
         rules = alarm_file.load(paths.catalogue / "runtimes" / "alarms.toml")
@@ -187,7 +197,8 @@ class Parts:
         self.facts.begin(launch)
         return self.slow_paths.begin(launch)
 
-    def _target(self) -> EngineTarget | None:
+    def target(self) -> EngineTarget | None:
+        """Return the engine that requests go to now."""
         return _as_gateways(self.engine.target)
 
     async def _next_target(self) -> EngineTarget | None:
@@ -222,5 +233,8 @@ def _as_gateways(target: Target | None) -> EngineTarget | None:
     if target is None:
         return None
     return EngineTarget(
-        upstream=target.upstream, key=target.key or None, served_name=target.served_name
+        upstream=target.upstream,
+        key=target.key or None,
+        served_name=target.served_name,
+        preset=target.preset,
     )

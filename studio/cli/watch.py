@@ -27,6 +27,7 @@ from studio.domain.events import (
     KeysChanged,
     LogAppended,
     PoolChanged,
+    QueueChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -106,7 +107,7 @@ class Watch:
                 self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
-            case ServiceStopping():
+            case QueueChanged() | ServiceStopping():
                 pass
             case _:
                 assert_never(event)

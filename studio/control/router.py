@@ -20,6 +20,7 @@ from studio.control.records import Records
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
+from studio.domain.demand import DemandChange
 from studio.domain.diagnosis import FixRequest
 from studio.domain.errors import BadInput
 from studio.domain.gateway import GatewayChange
@@ -127,6 +128,9 @@ class Router:
             ("GET", re.compile(r"/requests"), self._requests),
             ("GET", re.compile(r"/gateway"), self._gateway),
             ("POST", re.compile(r"/gateway"), self._change_gateway),
+            ("GET", re.compile(r"/gateway/on-demand"), self._on_demand),
+            ("POST", re.compile(r"/gateway/on-demand"), self._change_on_demand),
+            ("GET", re.compile(r"/gateway/queue"), self._queue),
         ]
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -364,3 +368,14 @@ class Router:
     async def _change_gateway(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         await self._studio.keys.open()  # exposing it needs one
         return await self._studio.door.change(_read(body, GatewayChange))
+
+    async def _on_demand(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.on_demand.report()
+
+    async def _change_on_demand(
+        self, _query: Query, body: bytes, _parts: tuple[str, ...]
+    ) -> object:
+        return await self._studio.on_demand.change(_read(body, DemandChange))
+
+    async def _queue(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return self._studio.on_demand.queue()

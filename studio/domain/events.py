@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from studio.domain.alarms import Alarm
+from studio.domain.demand import Queue
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
@@ -108,6 +109,14 @@ class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A key was made, used for the first time or revoked."""
 
 
+class QueueChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="queue-changed"
+):
+    """Somebody waits for an engine or no longer does, or what happens next has changed."""
+
+    queue: Queue
+
+
 class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="pool-changed"):
     """Other requests lie in the pool, or more or less fits; at most once a tick."""
 
@@ -138,6 +147,7 @@ Event = (
     | GatewayChanged
     | UpFinished
     | KeysChanged
+    | QueueChanged
     | PoolChanged
     | AlarmChanged
     | ServiceStopping

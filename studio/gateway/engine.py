@@ -12,6 +12,8 @@ class EngineTarget:
     upstream: Upstream
     key: str | None
     served_name: str
+    preset: str | None = None
+    """What it serves; None: an adopted engine's matter."""
 
     @property
     def authorization(self) -> list[tuple[bytes, bytes]]:

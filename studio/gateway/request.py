@@ -8,10 +8,12 @@ from collections.abc import Callable
 
 from studio.domain.pool import Resident, ResidentState
 from studio.gateway.dialects import Refusal
+from studio.gateway.early import EarlyStream
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
+from studio.gateway.tickets import Ticket
 from studio.gateway.usage import RequestRecord, Tokens
 from studio.host.http_server import Exchange
 
@@ -29,6 +31,7 @@ class Request:
         "began_s",
         "body_bytes",
         "code",
+        "early",
         "exchange",
         "extra_headers",
         "id",
@@ -37,6 +40,7 @@ class Request:
         "model",
         "relay",
         "route",
+        "ticket",
     )
 
     def __init__(self, exchange: Exchange) -> None:
@@ -52,6 +56,10 @@ class Request:
         self.is_stream = False
         self.model: str | None = None
         self.body_bytes = 0
+        self.early: EarlyStream | None = None
+        """Begun, perhaps, while it waited for its engine."""
+        self.ticket: Ticket | None = None
+        """Its place in the queue, if it had to wait for an engine."""
 
     @property
     def has_failed(self) -> bool:
@@ -64,16 +72,26 @@ class Request:
         """Answer with an error, or cut the connection when an answer has begun."""
         self.code = refusal.code
         exchange = self.exchange
-        if exchange.is_started:
+        is_empty = self.relay is None or self.relay.is_silent
+        if self.early is not None and self.early.has_begun and is_empty:
+            self.early.fail(refusal)
+        elif exchange.is_started:
             exchange.abort()
         else:
             send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
 
     def cut(self, refusal: Refusal) -> None:
-        """End it while the engine works on it."""
+        """End it while it waits for an engine, or while one works on it."""
         self.code = refusal.code
+        if self.ticket is not None:
+            self.ticket.refuse(refusal)
         if self.relay is not None:
             self.relay.cut(refusal)
+
+    def waited(self, since_s: float) -> None:
+        """Tell the client in a header how long it waited, where the head is still to be sent."""
+        seconds = f"{time.monotonic() - since_s:.1f}"
+        self.extra_headers.append((b"x-weir-waited-s", seconds.encode()))
 
     def resident(self, guess: Callable[[int], int], tokens_a_piece: float) -> Resident:
         """Return what it should hold in the pool.

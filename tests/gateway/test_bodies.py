@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.gateway.bodies import prepare
+from studio.gateway.bodies import prepare, read
 
 
 def prepared(body: bytes, *, takes: bool = True):
     """Return the body prepared for a chat."""
-    return prepare(body, served_name="smollm2", takes_stream_options=takes)
+    return prepare(read(body), served_name="smollm2", takes_stream_options=takes)
 
 
 def test_a_body_that_is_complete_passes_untouched():
@@ -127,7 +127,10 @@ def test_no_alias_hides_the_name_that_is_served():
     body = b'{"model":"smollm2"}'
 
     found = prepare(
-        body, served_name="smollm2", takes_stream_options=True, aliases={"smollm2": "nobody"}
+        read(body),
+        served_name="smollm2",
+        takes_stream_options=True,
+        aliases={"smollm2": "nobody"},
     )
 
     assert found.body == body
@@ -140,7 +143,9 @@ def test_an_alias_is_sent_as_the_model_that_is_meant():
 
     def asked(name: str):
         body = json.dumps({"model": name, "messages": []}).encode()
-        return prepare(body, served_name="smollm2", takes_stream_options=True, aliases=aliases)
+        return prepare(
+            read(body), served_name="smollm2", takes_stream_options=True, aliases=aliases
+        )
 
     for name, meant in (("gpt-4o", "smollm2"), ("mini", "other")):
         made = asked(name)
