@@ -22,6 +22,7 @@ from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, Runtime
 from studio.domain.rules import Facts
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
+from studio.host import engine_cache
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
@@ -230,12 +231,11 @@ class Up:
         Raises: HostLacks (`not-writable`, `disk-full`).
         """
         sockets = self._paths.sockets
-        cache = self._paths.cache / "engine"
         try:
             make_private(sockets, must_be_own=sockets != self._paths.service)
-            cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise from_os_error(error, Path(error.filename or cache)) from error
+            raise from_os_error(error, sockets) from error
+        cache = engine_cache.make(self._paths)
         places = Places(
             python=str(runtime_folders.python_of(self._paths, runtime)),
             runtime=str(folder),
