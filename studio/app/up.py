@@ -22,7 +22,7 @@ from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, Runtime
 from studio.domain.rules import Facts
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
-from studio.host import engine_cache
+from studio.host import plain_home
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
@@ -235,17 +235,20 @@ class Up:
             make_private(sockets, must_be_own=sockets != self._paths.service)
         except OSError as error:
             raise from_os_error(error, sockets) from error
-        cache = engine_cache.make(self._paths)
+        plain_home.make(self._paths)
         places = Places(
-            python=str(runtime_folders.python_of(self._paths, runtime)),
-            runtime=str(folder),
+            python=self._plain(runtime_folders.python_of(self._paths, runtime)),
+            runtime=self._plain(folder),
             runtime_id=runtime.runtime_id,
             model=str(models[0]),
             drafter=str(models[1]) if len(models) > 1 else "",
             socket=str(sockets / f"engine-{secrets.token_hex(4)}.sock"),
-            cache=str(cache),
+            cache=self._plain(self._paths.engine_cache),
         )
         return launch(choice, places, os.environ)
+
+    def _plain(self, place: Path) -> str:
+        return plain_home.name_of(self._paths, place)
 
     def still_to_fetch_bytes(self, preset: Preset, recipe: RuntimeRecipe) -> int:
         """Return the download that serving `preset` would need now."""

@@ -24,7 +24,7 @@ from studio.app.wiring import Parts
 from studio.control.server import ControlServer
 from studio.control.service_log import log_to
 from studio.domain.errors import Damaged
-from studio.host import engine_cache, files, limits
+from studio.host import files, limits, plain_home
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.host.systemd import Notifier, journal_handlers
@@ -154,10 +154,9 @@ class _Service:
         finally:
             for path in (address_file(self._paths), token_file(self._paths)):
                 path.unlink(missing_ok=True)
-            engine_cache.forget(self._paths)
+            plain_home.forget(self._paths)
             if self._paths.sockets != self._paths.service:
-                with contextlib.suppress(OSError):
-                    self._paths.sockets.rmdir()
+                _clear(self._paths.sockets)
 
     def _announce(self, port: int, token: str) -> None:
         files.write_atomic(token_file(self._paths), token.encode(), mode=0o600)
@@ -206,3 +205,12 @@ def require_writable(paths: Paths) -> None:
         (paths.service / "probe").unlink(missing_ok=True)
     except OSError as error:
         raise files.from_os_error(error, paths.service) from error
+
+
+def _clear(sockets: Path) -> None:
+    """Remove the folder of sockets outside the home, with what engines left in it."""
+    with contextlib.suppress(OSError):
+        for left in sockets.iterdir():
+            if left.is_socket():
+                left.unlink()
+        sockets.rmdir()

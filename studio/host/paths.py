@@ -130,10 +130,9 @@ class Paths:
         return self.cache / "engine"
 
     @property
-    def engine_cache_name(self) -> Path:
-        """The same folder by a name without blanks (`engine_cache.py` makes the link)."""
-        folder = self.engine_cache
-        return self.sockets / "cache" if _has_blanks(folder) else folder
+    def plain_home(self) -> Path:
+        """The home by a name without blanks (`plain_home.py` makes the link)."""
+        return self.sockets / "home" if _has_blanks(self.home) else self.home
 
     @property
     def sockets(self) -> Path:

@@ -14,7 +14,7 @@ import msgspec
 
 from studio.domain.errors import Damaged
 from studio.domain.manifests import Canary, RuntimeRecipe
-from studio.host import engine_cache, tools
+from studio.host import plain_home, tools
 from studio.host.files import from_os_error, make_private
 from studio.host.meter import Meter
 from studio.host.paths import Paths
@@ -70,12 +70,13 @@ async def _try(
     sockets = _sockets(paths)
     folder = folders.runtime_folder(paths, recipe.name, identity)
     try:
+        variables = _environment(recipe, paths, folder, python, sockets)
         result = await tools.run_tool(
-            python,
+            Path(plain_home.name_of(paths, python)),
             tools.tool_file(paths, canary.tool),
             [json.dumps({**canary.arguments, "is_full": is_full, "folder": str(sockets)})],
             timeout_s=canary.within_s,
-            variables=_environment(recipe, paths, folder, python, sockets),
+            variables=variables,
             on_line=lambda line: heard.append(line) if line.startswith(_MARK) else None,
         )
     finally:
@@ -130,11 +131,11 @@ def _environment(
 
     Raises: HostLacks (`not-writable`, `disk-full`).
     """
-    cache = engine_cache.make(paths)
+    plain_home.make(paths)
     places = {
-        "{python}": str(python),
-        "{runtime}": str(folder),
-        "{cache}": str(cache),
+        "{python}": plain_home.name_of(paths, python),
+        "{runtime}": plain_home.name_of(paths, folder),
+        "{cache}": plain_home.name_of(paths, paths.engine_cache),
         "{sockets}": str(sockets),
     }
     filled = {}

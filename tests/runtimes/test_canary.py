@@ -8,7 +8,7 @@ import pytest
 
 from studio.domain.errors import Damaged
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
-from studio.host import tools
+from studio.host import plain_home, tools
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import folder
 from studio.runtimes.catalog import Catalog
@@ -59,11 +59,15 @@ def test_it_is_told_what_the_recipe_says_and_runs_as_the_engine_would(
 
     asked, variables, isolated, executable = json.loads(said.read_text())
     root = folder.folder_of(stand_in.paths, record)
+    named = plain_home.name_of(stand_in.paths, root)
+    assert not any(letter.isspace() for letter in named)
     assert (asked["n"], asked["is_full"], isolated) == (7, False, 1)
-    assert variables["WEIR_CACHE"] == str(stand_in.paths.cache / "engine" / "x")
-    assert variables["WEIR_LIB"] == str(root / "lib")
+    assert variables["WEIR_CACHE"] == plain_home.name_of(
+        stand_in.paths, stand_in.paths.engine_cache / "x"
+    )
+    assert variables["WEIR_LIB"] == f"{named}/lib"
     assert variables["TMPDIR"] == asked["folder"]
-    assert executable.startswith(str(root))
+    assert executable.startswith(named)
     assert not Path(asked["folder"]).exists()
     assert "PYTHONPATH" not in variables
     assert "canary" in {report.step for report in stand_in.reports}

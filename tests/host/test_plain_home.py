@@ -1,11 +1,11 @@
-"""The folder for what engines compile: by a name that a compiler takes, whatever the home is."""
+"""The home by a name that a compiler takes, whatever it is called."""
 
 from pathlib import Path
 
 import pytest
 
 from studio.domain.errors import HostLacks
-from studio.host import engine_cache
+from studio.host import plain_home
 from studio.host.paths import Paths
 
 
@@ -18,11 +18,11 @@ def test_a_home_without_blanks_is_named_as_it_is(tmp_path: Path) -> None:
     """A link where none is needed would only hide where things lie."""
     paths = paths_of(tmp_path / "wéir")
 
-    name = engine_cache.make(paths)
+    plain_home.make(paths)
 
-    assert name == paths.cache / "engine"
-    assert name.is_dir()
-    assert not name.is_symlink()
+    assert plain_home.name_of(paths, paths.engine_cache) == str(paths.engine_cache)
+    assert paths.engine_cache.is_dir()
+    assert not paths.home.is_symlink()
 
 
 def test_a_home_with_blanks_gets_a_name_without(tmp_path: Path) -> None:
@@ -30,32 +30,34 @@ def test_a_home_with_blanks_gets_a_name_without(tmp_path: Path) -> None:
     paths = paths_of(tmp_path / "wéir  home\tof mine")
 
     try:
-        name = engine_cache.make(paths)
-        again = engine_cache.make(paths)
+        plain_home.make(paths)
+        plain_home.make(paths)
+        name = plain_home.name_of(paths, paths.engine_cache)
 
-        assert name == again
-        assert not any(letter.isspace() for letter in str(name))
-        (name / "made").write_text("x", encoding="utf-8")
-        assert (paths.cache / "engine" / "made").is_file()
+        assert not any(letter.isspace() for letter in name)
+        Path(name, "made").write_text("x", encoding="utf-8")
+        assert (paths.engine_cache / "made").is_file()
+        assert plain_home.name_of(paths, Path("/srv/my models")) == "/srv/my models"
     finally:
-        engine_cache.forget(paths)
+        plain_home.forget(paths)
         paths.sockets.rmdir()
-    assert (paths.cache / "engine" / "made").is_file()
+    assert (paths.engine_cache / "made").is_file()
 
 
 def test_a_link_that_leads_elsewhere_is_mended(tmp_path: Path) -> None:
     """A home that was moved leaves its link behind."""
     paths = paths_of(tmp_path / "a home")
-    engine_cache.make(paths)
+    plain_home.make(paths)
     try:
-        name = paths.engine_cache_name
-        name.unlink()
-        name.symlink_to(tmp_path / "gone")
+        paths.plain_home.unlink()
+        paths.plain_home.symlink_to(tmp_path / "gone")
 
-        assert engine_cache.make(paths).resolve() == (paths.cache / "engine").resolve()
-        assert list(name.parent.iterdir()) == [name]
+        plain_home.make(paths)
+
+        assert paths.plain_home.resolve() == paths.home.resolve()
+        assert list(paths.sockets.iterdir()) == [paths.plain_home]
     finally:
-        engine_cache.forget(paths)
+        plain_home.forget(paths)
         paths.sockets.rmdir()
 
 
@@ -64,4 +66,4 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("no folder", encoding="utf-8")
 
     with pytest.raises(HostLacks, match="home"):
-        engine_cache.make(paths_of(tmp_path / "home"))
+        plain_home.make(paths_of(tmp_path / "home"))
