@@ -1,0 +1,278 @@
+"""What clients send that an engine or a template does not take, and what becomes of it: the rules.
+
+The rules are data (`runtimes/client_traps.toml`); what each action does is in trap_fields.py and
+trap_messages.py.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.errors import Damaged
+from studio.gateway.engine import EngineTarget
+from studio.host.files import from_os_error
+
+
+class MapValue(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="map",
+):
+    """A word at one of these paths becomes another."""
+
+    at: tuple[str, ...]
+    values: dict[str, str]
+
+
+class DropField(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="drop",
+):
+    """A field goes: when it is one of `equals`, or is not wanted without another field."""
+
+    at: tuple[str, ...]
+    equals: tuple[object, ...] = ()
+    unless_true: str | None = None
+    """It stays where this field is true."""
+    unless_filled: str | None = None
+    """It stays where this field is there, and neither null nor empty."""
+
+
+class Cap(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="cap",
+):
+    """A number at one of these paths is at most the engine's context; `below` stays under it."""
+
+    at: tuple[str, ...]
+    below: tuple[str, ...] = ()
+
+
+class Roles(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="roles",
+):
+    """Messages of one role become messages of another."""
+
+    values: dict[str, str]
+
+
+class Systems(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="systems",
+):
+    """System messages at the head become one; `late`: the role of those that come later."""
+
+    merge: bool = False
+    late: str | None = None
+
+
+class Parts(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="parts",
+):
+    """Parts of contents get another type, or go."""
+
+    values: dict[str, str] = {}
+    drop: tuple[str, ...] = ()
+
+
+class Documents(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="documents",
+):
+    """A document whose text is in the request becomes that text."""
+
+
+class Tools(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="tools",
+):
+    """Tools get the shape that the route wants; those that only their vendor can run go."""
+
+    nest: bool = False
+    """`{type, name, parameters}` becomes `{type, function: {name, parameters}}`."""
+    without: str
+    """A tool without this field, or of another type than `type`, goes."""
+    type: str | None = None
+
+
+class ToolFormats(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="tool-formats",
+):
+    """A grammar that the engine does not take is left away; the tool stays, with free text."""
+
+    drop: tuple[str, ...]
+
+
+class Arguments(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="arguments",
+):
+    """Arguments of past calls that are JSON, and not the text of JSON, become text."""
+
+
+class EmptyContent(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="empty-content",
+):
+    """Null as the content of a message of these roles becomes an empty text, or an empty list."""
+
+    roles: tuple[str, ...]
+    as_list: bool = False
+
+
+class StopWords(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="stop-words",
+):
+    """Empty stop words go."""
+
+    at: tuple[str, ...]
+
+
+class SchemaWords(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="schema-words",
+):
+    """Words that the engine's grammar does not know go from the schema of the answer."""
+
+    at: tuple[str, ...]
+    drop: tuple[str, ...]
+
+
+class StripLine(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="action",
+    tag="strip-line",
+):
+    """A line that begins so goes from the head of the system prompt."""
+
+    begins: str
+
+
+Action = (
+    MapValue
+    | DropField
+    | Cap
+    | Roles
+    | Systems
+    | Parts
+    | Documents
+    | Tools
+    | ToolFormats
+    | Arguments
+    | EmptyContent
+    | StopWords
+    | SchemaWords
+    | StripLine
+)
+
+
+class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that breaks, and the way around it."""
+
+    id: str
+    what: str
+    """What is changed, in a sentence for people."""
+    why: str
+    """What happens otherwise, and where that was seen."""
+    source: str
+    routes: tuple[str, ...]
+    needles: tuple[str, ...] = ()
+    """One of these has to stand in the body; the cheap look before anything is read."""
+    template_has: tuple[str, ...] = ()
+    """All of these stand in the model's template."""
+    template_lacks: tuple[str, ...] = ()
+    runtimes: tuple[str, ...] = ()
+    """Beginnings of the names of runtimes that it is for; none: every engine."""
+    is_asked: bool = False
+    """It is done only where the person allowed it: requests work without it."""
+    do: tuple[Action, ...]
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """Return the needles as bytes."""
+        return tuple(one.encode() for one in self.needles)
+
+    def fits(self, engine: EngineTarget) -> bool:
+        """Tell whether it is for this engine; what is not known of one fits no condition."""
+        template, runtime = engine.template, engine.runtime
+        if (self.template_has or self.template_lacks) and template is None:
+            return False
+        text = template or ""
+        return (
+            all(one in text for one in self.template_has)
+            and not any(one in text for one in self.template_lacks)
+            and (not self.runtimes or (runtime or "").startswith(self.runtimes))
+        )
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    schema_version: int
+    trap: tuple[Trap, ...]
+
+
+def load(path: Path) -> tuple[Trap, ...]:
+    """Read the rules. Raises: Damaged (`traps-damaged`), HostLacks (`not-readable`)."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=_File).trap
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    except (msgspec.ValidationError, msgspec.DecodeError, ValueError) as error:
+        raise Damaged("traps-damaged", f"{path} cannot be used: {error}.") from error
