@@ -20,7 +20,6 @@ from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.job import Job
-from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
 from studio.app.logs import Logs
@@ -38,9 +37,11 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
+from studio.app.traffic import Traffic
 from studio.app.up import Choice, Up, describe
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
+from studio.domain.cache import CacheFinding
 from studio.domain.control import (
     GatewayInfo,
     ProcessInfo,
@@ -130,7 +131,11 @@ class Studio:
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
-        self.keys = Keys(parts.keys, self.bus.publish)
+        self.traffic = Traffic(parts, self.bus.publish)
+        self.keys = self.traffic.keys
+        self.cache = self.traffic.cache
+        self.adjustments = self.traffic.adjustments
+        self.prompts = self.traffic.prompts
         self.door = Door(
             parts.gateway,
             parts.settings,
@@ -183,7 +188,7 @@ class Studio:
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
-        await self.keys.close()
+        await self.traffic.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -191,6 +196,7 @@ class Studio:
         With `autostart`, what was chosen for it is served.
         """
         parts = self._parts
+        self.traffic.begin()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
@@ -402,6 +408,8 @@ class Studio:
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self.keys.active,
+            prompt_logs=self.prompts.on(),
+            cache_findings=self.cache.current,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
         )
@@ -453,6 +461,10 @@ class Studio:
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
+
+    def on_cache(self, finding: CacheFinding) -> None:
+        """Announce a client whose prompts are computed anew each turn."""
+        self.cache.heard(finding)
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""

@@ -2,19 +2,26 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from studio.app import remedy_values, report_launch
+from studio.app.cache import kept
 from studio.app.care import Care
+from studio.app.engine_facts import EngineFacts
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
+from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.manifests import Preset
 from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
+from studio.gateway import cache_marks, traps
+from studio.gateway.adjust import Adjuster
+from studio.gateway.cache_doctor import CacheDoctor
 from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
+from studio.gateway.prompt_log import PromptLog
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.paths import Paths
@@ -27,7 +34,7 @@ from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
-from studio.serving.supervisor import Supervisor, Target
+from studio.serving.supervisor import Supervisor
 
 _METRICS_S = 0.8
 
@@ -40,6 +47,9 @@ class Listener(Protocol):
 
     def on_tick(self, tick: Tick) -> None:
         """One second passed."""
+
+    def on_cache(self, finding: CacheFinding) -> None:
+        """A client's prompts are computed anew each turn."""
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Log lines came."""
@@ -77,6 +87,7 @@ class Parts:
             found = diagnose.diagnose(lines, exit_code, self.signatures)
             return None if found is None else self._with_actions(found)
 
+        self.facts = EngineFacts()
         self.supervisor = Supervisor(
             home=paths.home,
             log=self.log,
@@ -86,12 +97,19 @@ class Parts:
             forecast_s=lambda launch: self._hears.forecast_s(launch),
             watch=self.slow_paths.begin,
             care=self.care.now,
-            before_start=report_launch.recorder(paths.logs, self.log.note),
+            before_start=self._before_start(report_launch.recorder(paths.logs, self.log.note)),
         )
         self.keys = KeyStore(paths.database)
+        self.prompts = PromptLog(paths.prompts)
+        self.adjuster = Adjuster(traps.load(paths.catalogue / "runtimes" / "client_traps.toml"))
+        self.doctor = CacheDoctor(
+            cache_marks.load(paths.catalogue / "runtimes" / "cache_marks.toml"),
+            on_finding=lambda finding: self._hears.on_cache(finding),
+            findings=kept(paths.cache_findings),
+        )
         self.gateway = Gateway(
             self.keys,
-            upstream=self._target,
+            upstream=self.target,
             coming=Coming(
                 wait=self._next_target,
                 within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
@@ -99,6 +117,9 @@ class Parts:
                 is_coming=lambda: self.supervisor.is_coming,
                 advice=self._advice,
             ),
+            adjuster=self.adjuster,
+            doctor=self.doctor,
+            prompts=self.prompts,
         )
         self.sampler = Sampler(
             fetch=self._metrics,
@@ -135,14 +156,24 @@ class Parts:
             self.supervisor.refresh()
         self._hears.on_tick(tick)
 
-    def _target(self) -> EngineTarget | None:
-        return _as_gateways(self.engine.target)
+    def _before_start(
+        self, keep: Callable[[Launch], Awaitable[None]]
+    ) -> Callable[[Launch], Awaitable[None]]:
+        async def before(launch: Launch) -> None:
+            await keep(launch)
+            await self.facts.learn(launch)
+
+        return before
+
+    def target(self) -> EngineTarget | None:
+        """Return the engine that serves now, as the gateway sees it."""
+        return self.facts.target(self.engine.target, self.engine)
 
     async def _next_target(self) -> EngineTarget | None:
         adopted = self.adopted()
         if adopted is not None:
-            return _as_gateways(adopted.target)
-        return _as_gateways(await self.supervisor.next_target())
+            return self.facts.target(adopted.target, adopted)
+        return self.facts.target(await self.supervisor.next_target(), self.supervisor)
 
     def _advice(self) -> str:
         adopted = self.adopted()
@@ -162,11 +193,3 @@ class Parts:
             "GET", "/metrics", headers=headers, timeout_s=_METRICS_S
         )
         return body if status == 200 else None
-
-
-def _as_gateways(target: Target | None) -> EngineTarget | None:
-    if target is None:
-        return None
-    return EngineTarget(
-        upstream=target.upstream, key=target.key or None, served_name=target.served_name
-    )

@@ -13,6 +13,7 @@ import msgspec
 from studio.control.client_keys import KeyCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
+from studio.control.client_traffic import TrafficCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
 from studio.domain.control import (
     ProcessInfo,
@@ -53,7 +54,7 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls):
+class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
     async def status(self) -> Status:

@@ -13,6 +13,7 @@ from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
 from studio.control.records import Records
+from studio.control.traffic import Traffic
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
@@ -49,6 +50,7 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
+            *Traffic(studio.cache, studio.adjustments, studio.prompts, studio.keys).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),

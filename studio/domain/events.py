@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot
@@ -104,6 +105,12 @@ class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A key was made, used for the first time or revoked."""
 
 
+class CacheFound(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="cache-found"):
+    """A client's prompts are computed again each turn, and why is known (`weir cache`)."""
+
+    finding: CacheFinding
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -120,5 +127,6 @@ Event = (
     | GatewayChanged
     | UpFinished
     | KeysChanged
+    | CacheFound
     | ServiceStopping
 )

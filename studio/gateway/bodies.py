@@ -5,20 +5,20 @@ brace: of two fields of one name JSON readers, the engine's included, take the l
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import msgspec
+
+from studio.gateway.adjust import Adjusted
 
 _TRUE = frozenset({b"true", b"1", b'"true"'})
 """What the engine, too, reads as true."""
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
+_NO_RAW = msgspec.Raw()
 
-class _Asked(msgspec.Struct):
-    model: msgspec.Raw = msgspec.Raw()
-    stream: msgspec.Raw = msgspec.Raw()
-    stream_options: msgspec.Raw = msgspec.Raw()
+Fields = Mapping[str, msgspec.Raw]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,8 @@ class Prepared:
     is_stream: bool = False
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
+    notes: tuple[str, ...] = ()
+    """What was changed so that the engine takes it, by which rule."""
 
 
 def prepare(
@@ -41,26 +43,31 @@ def prepare(
     served_name: str,
     takes_stream_options: bool,
     aliases: Mapping[str, str] = _NO_ALIASES,
+    adjust: Callable[[bytes, Fields], Adjusted] | None = None,
 ) -> Prepared:
     """Name the model where the body names none or an alias, and ask for the usage of a stream.
 
-    No alias hides the name that is served.
+    No alias hides the name that is served. `adjust` goes first.
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
     try:
-        asked = msgspec.json.decode(body, type=_Asked)
+        asked: Fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Prepared(body=body)
+    notes: tuple[str, ...] = ()
+    if adjust is not None:
+        adjusted = adjust(body, asked)
+        body, asked, notes = adjusted.body, adjusted.fields, adjusted.notes
     fields: dict[str, object] = {}
-    model = _name(asked.model)
-    if model is None and bytes(asked.model) in {b"", b"null"}:
+    model = _name(asked.get("model", _NO_RAW))
+    if model is None and bytes(asked.get("model", _NO_RAW)) in {b"", b"null"}:
         fields["model"] = served_name
     elif model is not None and model != served_name and model in aliases:
         fields["model"] = aliases[model] or served_name
-    is_stream = bytes(asked.stream) in _TRUE
+    is_stream = bytes(asked.get("stream", _NO_RAW)) in _TRUE
     hides_usage = False
     if is_stream and takes_stream_options:
-        options = _options(bytes(asked.stream_options))
+        options = _options(bytes(asked.get("stream_options", _NO_RAW)))
         if options is not None:
             fields["stream_options"] = options
             hides_usage = True
@@ -70,6 +77,7 @@ def prepare(
         meant=str(fields.get("model", model or "")),
         is_stream=is_stream,
         hides_usage=hides_usage,
+        notes=notes,
     )
 
 

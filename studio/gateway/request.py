@@ -5,7 +5,9 @@ import re
 import secrets
 import time
 
+from studio.gateway.cache_doctor import Case, agent_of
 from studio.gateway.dialects import Refusal
+from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
 from studio.gateway.proxy import Relay, send_refusal
@@ -23,6 +25,7 @@ class Request:
     """What is known of one request while it is under way."""
 
     __slots__ = (
+        "adjusted",
         "at",
         "began_s",
         "body_bytes",
@@ -35,6 +38,8 @@ class Request:
         "model",
         "relay",
         "route",
+        "sent",
+        "target",
     )
 
     def __init__(self, exchange: Exchange) -> None:
@@ -50,6 +55,11 @@ class Request:
         self.is_stream = False
         self.model: str | None = None
         self.body_bytes = 0
+        self.adjusted: tuple[str, ...] = ()
+        self.sent: bytes | None = None
+        """The body as the engine got it, until the request is over."""
+        self.target: EngineTarget | None = None
+        """The engine that got it."""
 
     @property
     def has_failed(self) -> bool:
@@ -99,6 +109,28 @@ class Request:
             model=self.model,
             address=self.exchange.peer,
             is_estimated=is_cut,
+            reason=relay.reason if relay is not None else None,
+            adjusted=self.adjusted,
+        )
+
+    def case(self, record: RequestRecord) -> Case | None:
+        """Return what the prefix-cache doctor looks at; None: the engine gave no answer to it."""
+        target, sent = self.target, self.sent
+        if target is None or sent is None or self.key is None or record.status != 200:
+            return None
+        tokens = record.tokens
+        return Case(
+            at=self.at,
+            key_id=self.key.id,
+            agent=agent_of(self.exchange.header(b"user-agent")),
+            route=record.route,
+            model=target.served_name,
+            body=sent,
+            prompt_tokens=None if record.is_estimated else tokens.prompt,
+            cached_tokens=tokens.cached,
+            ttft_s=record.ttft_s,
+            engine=target.upstream,
+            merges_systems=record.route == "/v1/messages" and target.wants_system_first,
         )
 
 

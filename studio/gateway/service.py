@@ -21,8 +21,10 @@ from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
 from studio.domain.selftest import Defence
 from studio.gateway import admission
+from studio.gateway.adjust import Adjusted, Adjuster
 from studio.gateway.attacks import MARK
-from studio.gateway.bodies import prepare
+from studio.gateway.bodies import Fields, prepare
+from studio.gateway.cache_doctor import CacheDoctor
 from studio.gateway.dialects import (
     Dialect,
     Refusal,
@@ -33,6 +35,7 @@ from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
 from studio.gateway.keys import KeyStore
+from studio.gateway.prompt_log import PromptLog
 from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
@@ -96,6 +99,9 @@ class Gateway:
         limits: Limits | None = None,
         on_record: Callable[[RequestRecord], None] | None = None,
         key_for_all: str | None = None,
+        adjuster: Adjuster | None = None,
+        doctor: CacheDoctor | None = None,
+        prompts: PromptLog | None = None,
     ) -> None:
         """`hosts` and `origins` are allowed besides loopback hosts and no origin at all.
 
@@ -113,6 +119,9 @@ class Gateway:
         self._without = limits.without if limits is not None else frozenset[Defence]()
         self._key_for_all = key_for_all
         self._on_record = on_record
+        self._adjuster = adjuster
+        self._doctor = doctor
+        self._prompts = prompts
         self._server: Server | None = None
         self._scheme = "http"
         self._idle: asyncio.Future[None] | None = None
@@ -245,6 +254,8 @@ class Gateway:
         body = None
         if route.method == "POST":
             body = await exchange.body(self._body_limit_bytes)
+            if self._prompts is not None and request.key is not None:
+                self._prompts.keep(request.key.id, request.id, route.name, request.at, body)
         engine = await self._room.enter(exchange)
         death = await self._try(request, route, engine, body)
         if death is None:
@@ -281,11 +292,14 @@ class Gateway:
                 served_name=engine.served_name,
                 takes_stream_options=route.takes_stream_options,
                 aliases=self._aliases,
+                adjust=self._adjustment(request, route, engine),
             )
+            request.adjusted = prepared.notes
             request.model, request.is_stream = prepared.model, prepared.is_stream
             request.body_bytes = len(body)
             hides_usage = prepared.hides_usage
             body = await admission.bounded(request, prepared, engine)
+            request.sent, request.target = body, engine
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -315,6 +329,16 @@ class Gateway:
         relay.finish()
         request.code = request.code or relay.code
         return None
+
+    def _adjustment(
+        self, request: Request, route: Route, engine: EngineTarget
+    ) -> Callable[[bytes, Fields], Adjusted] | None:
+        """Return what changes a body of this request for this engine, where anything may."""
+        adjuster, key = self._adjuster, request.key
+        if adjuster is None:
+            return None
+        key_id = key.id if key is not None else None
+        return lambda body, fields: adjuster.adjust(body, fields, route.name, engine, key_id)
 
     def _tell_idle(self) -> None:
         if self._idle is not None and not self.counters.in_flight:
@@ -413,6 +437,9 @@ class Gateway:
             self._keys.record(request.key, record, is_error=is_error)
         elif is_error and not self._is_own_attack(request):
             self._keys.record_refused(record)
+        case = request.case(record) if self._doctor is not None else None
+        if self._doctor is not None and case is not None:
+            self._doctor.hear(case)
         if self._on_record is not None:
             self._on_record(record)
 

@@ -100,6 +100,16 @@ class Paths:
         return self.home / "studio.db"
 
     @property
+    def prompts(self) -> Path:
+        """Prompts of single keys, while a person has them kept; mode 0700, never in a report."""
+        return self.home / "prompts"
+
+    @property
+    def cache_findings(self) -> Path:
+        """What the prefix-cache doctor found; no text of any prompt."""
+        return self.home / "cache-findings.json"
+
+    @property
     def user_presets(self) -> Path:
         """Presets of the person's own; they win over bundled ones of the same id."""
         return self.home / "presets"
