@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import render, words
+from studio.cli.adjust import ADJUST_COMMANDS
 from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.boots import BOOT_COMMANDS
+from studio.cli.cache import CACHE_COMMANDS
 from studio.cli.console import Console
 from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
@@ -18,6 +20,7 @@ from studio.cli.logs import logs
 from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
+from studio.cli.prompts import PROMPT_COMMANDS, warn
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
@@ -89,6 +92,7 @@ async def status(call: Invocation, connector: "Connector", console: Console) -> 
         console.document(now)
     else:
         console.say(render.status_text(now, time.time()))
+        warn(now.prompt_logs, console)
     return _OK
 
 
@@ -123,6 +127,9 @@ COMMANDS: Mapping[str, Command] = {
     "report": report,
     "network": network,
     **GATEWAY_COMMANDS,
+    **ADJUST_COMMANDS,
+    **CACHE_COMMANDS,
+    **PROMPT_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **PRESET_COMMANDS,

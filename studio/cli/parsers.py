@@ -5,6 +5,7 @@ from typing import NoReturn
 
 from studio.cli import (
     boot_words,
+    cache_words,
     gateway_arguments,
     gateway_words,
     host_words,
@@ -108,12 +109,16 @@ def build() -> _Parser:
         "presets",
         "doctor",
         "requests",
+        "cache",
         "diagnose",
         "fix",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    made["cache"].options.add_argument(
+        "--clear", dest="forget", action="store_true", help=cache_words.HELP_CLEAR
+    )
     _add_gateway(made["gateway"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))

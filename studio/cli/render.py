@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from studio.cli import boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
+from studio.cli.traffic_text import traffic_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -323,6 +324,7 @@ def status_text(status: Status, now: float) -> str:
             used = gpu.total_bytes - gpu.free_bytes
         amount = words.of_total(bytes_text(used), bytes_text(gpu.total_bytes))
         pairs.append((words.LABEL_CARDS, f"{gpu.index}: {gpu.name}, {amount}"))
+    pairs += traffic_pairs(status)
     service = status.service
     since = duration_text(max(0.0, now - service.started_at))
     pairs += [

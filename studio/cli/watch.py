@@ -19,6 +19,7 @@ from studio.cli.progress import stages_for
 from studio.cli.reach import Connector, running_or_none
 from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
+    CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -98,7 +99,9 @@ class Watch:
                 self._show_live()
             case UpFinished():
                 self._finished.set()
-            case LogAppended() | GatewayChanged() | KeysChanged() | ServiceStopping():
+            case (
+                LogAppended() | GatewayChanged() | KeysChanged() | CacheFound() | ServiceStopping()
+            ):
                 pass
             case _:
                 assert_never(event)

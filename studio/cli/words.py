@@ -7,6 +7,7 @@ come in as text that studio.domain.units has made.
 from studio.cli import (
     adopt_words,
     boot_words,
+    cache_words,
     gateway_words,
     key_words,
     network_words,
@@ -49,6 +50,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, limit, list and revoke the API keys of chat clients.",
     "requests": key_words.ABOUT_REQUESTS,
+    "cache": cache_words.ABOUT,
     "gateway": gateway_words.ABOUT,
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
