@@ -58,7 +58,7 @@ class Prompts:
             raise BadInput("key-revoked", f"The key {key.name!r} was revoked.")
         await asyncio.to_thread(self._log.switch, key.id, request.seconds)
         word = "kept" if request.seconds else "no longer kept"
-        logger.warning("prompts of the key %s are %s", key.name, word)
+        logger.info("prompts of the key %s are %s", key.name, word)
         self._publish(KeysChanged())
         return await self.state(key.id)
 

@@ -1,5 +1,6 @@
 """`weir gateway adjust`: what is changed in requests, and whether. Needs no service."""
 
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from studio.cli.reach import Connector
 
 _ALL = "all"
+_WIDTH = 66
 _HOW = {"on": True, "off": False, "default": None}
 
 
@@ -28,10 +30,10 @@ async def adjust(call: Invocation, connector: "Connector", console: Console) -> 
         listed = await client.adjustments()
         if call.reference is not None:
             _check(call.reference, listed)
-        if call.reference is not None and call.policy:
+        if call.reference is not None and call.other:
             change = AdjustmentChange(
                 id=call.reference,
-                is_on=_HOW[call.policy],
+                is_on=_HOW[call.other],
                 key=None if key is None else key.id,
             )
             listed = await client.adjust(change)
@@ -40,10 +42,10 @@ async def adjust(call: Invocation, connector: "Connector", console: Console) -> 
     if call.json:
         console.document(listed)
     elif call.reference is None:
-        console.say(list_text(listed))
-    elif call.policy:
+        console.say(list_text(listed, console.width if console.out_is_terminal else None))
+    elif call.other:
         whom = words.EVERYBODY if key is None else words.ONE_KEY.format(key=key.name)
-        how = call.policy if _HOW[call.policy] is not None else words.DEFAULT
+        how = call.other if _HOW[call.other] is not None else words.DEFAULT
         console.say(words.SWITCHED.format(id=call.reference, how=how, whom=whom))
     else:
         shown = [one for one in listed.adjustments if call.reference in (one.id, _ALL)]
@@ -51,12 +53,12 @@ async def adjust(call: Invocation, connector: "Connector", console: Console) -> 
     return 0
 
 
-def list_text(listed: AdjustmentList) -> str:
-    """Return all of them, one a line."""
+def list_text(listed: AdjustmentList, width: int | None = None) -> str:
+    """Return all of them, one a line, cut at `width`."""
     rows = [words.HEADINGS]
     rows += [(one.id, _state(one), _used(one), one.what) for one in listed.adjustments]
     blocks = [words.ALL_OFF] if listed.are_off else []
-    return "\n\n".join([*blocks, table(rows), words.FOOTER])
+    return "\n\n".join([*blocks, table(rows, width), words.FOOTER])
 
 
 def one_text(one: Adjustment) -> str:
@@ -81,7 +83,11 @@ def one_text(one: Adjustment) -> str:
         (words.LABEL_WHERE, ", ".join(route.removeprefix("/v1/") for route in one.routes)),
         (words.LABEL_SOURCE, one.source),
     ]
-    return labelled(rows)
+    return labelled((label, line) for label, text in rows for line in _lines(text))
+
+
+def _lines(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _state(one: Adjustment) -> str:

@@ -20,11 +20,10 @@ def add_gateway(made: Mapping[str, Groups]) -> None:
     arguments, options = made["adjust"]
     arguments.add_argument("reference", metavar="NAME", nargs="?", help=adjust_words.HELP_ID)
     arguments.add_argument(
-        "policy",
+        "other",
         metavar="on|off|default",
         nargs="?",
         choices=("on", "off", "default"),
-        default="",
         help=adjust_words.HELP_HOW,
     )
     options.add_argument("--key", metavar="KEY", help=adjust_words.HELP_KEY)

@@ -72,11 +72,10 @@ def add_keys(made: Mapping[str, Groups]) -> None:
     arguments, options = made["prompts"]
     arguments.add_argument("name", metavar="NAME-OR-ID", help=words.HELP_REFERENCE)
     arguments.add_argument(
-        "policy",
+        "other",
         metavar="on|off|show|clear",
         nargs="?",
         choices=("on", "off", "show", "clear"),
-        default="",
         help=prompt_words.HELP_HOW,
     )
     options.add_argument(

@@ -24,11 +24,11 @@ async def prompts(call: Invocation, connector: "Connector", console: Console) ->
     client = await running_or_offline(connector)
     try:
         key = chosen_or_revoked(await client.keys(), call.name)
-        if call.policy == "show":
+        if call.other == "show":
             entries = await client.prompts(key.id, lines=call.lines or SHOWN)
             _show(entries, key.name, call, console)
             return 0
-        match call.policy:
+        match call.other:
             case "on":
                 state = await client.log_prompts(key.id, call.seconds or DEFAULT_S)
             case "off":
@@ -42,12 +42,12 @@ async def prompts(call: Invocation, connector: "Connector", console: Console) ->
     if call.json:
         console.document(state)
         return 0
-    if call.policy == "clear":
+    if call.other == "clear":
         console.say(words.CLEARED.format(key=state.key))
     else:
         console.say(state_text(state))
     warn([state], console)
-    if call.policy == "on":
+    if call.other == "on":
         console.note(words.ON_NOTE)
     return 0
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from studio.domain.errors import Damaged
-from studio.host.files import from_os_error
+from studio.domain.errors import BadInput
+from studio.host.documents import read_toml
 
 AROUND_CHARS = 200
 
@@ -56,11 +56,13 @@ class Marks:
 
 
 def load(path: Path) -> Marks:
-    """Read the marks. Raises: Damaged (`marks-damaged`), HostLacks (`not-readable`)."""
-    try:
-        read = msgspec.toml.decode(path.read_bytes(), type=_File)
-        return Marks(read.mark)
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    except (msgspec.ValidationError, msgspec.DecodeError, re.error, ValueError) as error:
-        raise Damaged("marks-damaged", f"{path} cannot be used: {error}.") from error
+    """Read the marks. Raises: NotFound (`file-missing`), BadInput (`document-invalid`)."""
+    read = read_toml(path, _File)
+    for mark in read.mark:
+        try:
+            re.compile(mark.pattern)
+        except re.error as error:
+            raise BadInput(
+                "document-invalid", f"{path}: the pattern of `{mark.id}` is none: {error}."
+            ) from error
+    return Marks(read.mark)

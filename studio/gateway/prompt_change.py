@@ -123,7 +123,10 @@ def _is_cut(before: Sequence[Message], after: Sequence[Message], number: int) ->
         start = number + skipped
         if start >= len(after) or after[start].digest not in later:
             continue
-        moved = later[later.index(after[start].digest) :]
+        at = later.index(after[start].digest)
+        if number + 1 + at <= start:
+            continue  # it stands where it stood: the one before it was changed
+        moved = later[at:]
         if _common(moved, [one.digest for one in after[start:]]) == len(moved):
             return len(moved) >= 2 or len(before) <= 3
     return False

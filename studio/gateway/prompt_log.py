@@ -156,9 +156,12 @@ class PromptLog:
         with contextlib.suppress(FileNotFoundError):
             if newest.stat().st_size + len(line) > self._file_bytes:
                 newest.replace(self._files(key_id)[0])
-        descriptor = os.open(newest, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(newest, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, line)
+            # What a kill cut off must not swallow the next line.
+            size = os.fstat(descriptor).st_size
+            is_whole = not size or os.pread(descriptor, 1, size - 1) == b"\n"
+            os.write(descriptor, line if is_whole else b"\n" + line)
         finally:
             os.close(descriptor)
 

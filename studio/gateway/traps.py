@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from studio.domain.errors import Damaged
 from studio.gateway.engine import EngineTarget
-from studio.host.files import from_os_error
+from studio.host.documents import read_toml
 
 
 class MapValue(
@@ -269,10 +268,5 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def load(path: Path) -> tuple[Trap, ...]:
-    """Read the rules. Raises: Damaged (`traps-damaged`), HostLacks (`not-readable`)."""
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=_File).trap
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    except (msgspec.ValidationError, msgspec.DecodeError, ValueError) as error:
-        raise Damaged("traps-damaged", f"{path} cannot be used: {error}.") from error
+    """Read the rules. Raises: NotFound (`file-missing`), BadInput (`document-invalid`)."""
+    return read_toml(path, _File).trap
