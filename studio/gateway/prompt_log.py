@@ -184,7 +184,7 @@ class PromptLog:
 
     def _make_folder(self) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)
         except OSError as error:
             raise from_os_error(error, self._folder) from error
