@@ -53,7 +53,7 @@ def gate(serving: Serving) -> httpx.Client:
 def test_what_the_engine_refuses_is_taken_through_the_gateway(
     serving: Serving, real_engine: RealEngine
 ) -> None:
-    """Every rule for this engine, each both ways; a new vLLM that takes one by itself shows here."""
+    """Every rule for this engine, both ways; a vLLM that takes one by itself shows here."""
     refused, taken = {}, {}
     with direct(real_engine) as engine, gate(serving) as gateway:
         for case in CASES:
