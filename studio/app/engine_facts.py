@@ -67,7 +67,7 @@ def template_of(argv: Sequence[str]) -> str | None:
         if own.is_file():
             return _read(own).decode("utf-8", "replace")
         settings = msgspec.json.decode(_read(model / "tokenizer_config.json"), type=_Tokenizer)
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         logger.info("the model's template is not known: %s", error)
         return None
     return _default(settings.chat_template)

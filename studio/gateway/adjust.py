@@ -71,19 +71,24 @@ class Adjuster:
         self, body: bytes, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
     ) -> Adjusted:
         """Return the body to send; never fails: what cannot be changed goes on as it is."""
+        try:
+            return self._adjusted(body, fields, route, engine, key_id)
+        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+            logger.info("a request is not as the rules expect; it goes on as it is")
+            return Adjusted(body=body, fields=fields)
+
+    def _adjusted(
+        self, body: bytes, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
+    ) -> Adjusted:
         draft: Draft | None = None
         notes: list[str] = []
         for rule in self.fitting(engine):
             if route not in rule.routes or not self.is_on(rule, key_id):
                 continue
-            if rule.needles and not any(mark in body for mark in rule.marks):
+            if not rule.may_apply(body, fields):
                 continue
             draft = draft or Draft(fields, route)
-            try:
-                found = [note for action in rule.do for note in _done(draft, action, engine)]
-            except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError):
-                logger.info("a request is not as the rule %s expects; it goes on as it is", rule.id)
-                return Adjusted(body=body, fields=fields)
+            found = [note for action in rule.do for note in _done(draft, action, engine)]
             if found:
                 self.times[rule.id] += 1
                 notes += [f"{rule.id}: {note}"[:_MOST_NOTE] for note in found]

@@ -59,6 +59,7 @@ def parts(draft: Draft, action: Parts) -> Iterator[str]:
         kept, is_changed = [], False
         for part in content:
             kind = part.get("type") if isinstance(part, dict) else None
+            kind = kind if isinstance(kind, str) else ""
             if kind in action.drop or kind in action.values:
                 renamed[kind] = renamed.get(kind, 0) + 1
                 is_changed = True

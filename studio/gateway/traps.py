@@ -4,6 +4,7 @@ The rules are data (`runtimes/client_traps.toml`); what each action does is in t
 trap_messages.py.
 """
 
+from collections.abc import Container
 from pathlib import Path
 
 import msgspec
@@ -233,8 +234,10 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What happens otherwise, and where that was seen."""
     source: str
     routes: tuple[str, ...]
+    fields: tuple[str, ...] = ()
+    """The body has to have one of these fields; that costs nothing to know."""
     needles: tuple[str, ...] = ()
-    """One of these has to stand in the body; the cheap look before anything is read."""
+    """One of these has to stand in the body: a look through all of it, before anything is read."""
     template_has: tuple[str, ...] = ()
     """All of these stand in the model's template."""
     template_lacks: tuple[str, ...] = ()
@@ -244,10 +247,11 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """It is done only where the person allowed it: requests work without it."""
     do: tuple[Action, ...]
 
-    @property
-    def marks(self) -> tuple[bytes, ...]:
-        """Return the needles as bytes."""
-        return tuple(one.encode() for one in self.needles)
+    def may_apply(self, body: bytes, fields: Container[str]) -> bool:
+        """Tell whether a body is worth a closer look."""
+        if self.fields and not any(name in fields for name in self.fields):
+            return False
+        return not self.needles or any(one.encode() in body for one in self.needles)
 
     def fits(self, engine: EngineTarget) -> bool:
         """Tell whether it is for this engine; what is not known of one fits no condition."""

@@ -2,10 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.gateway.adjust import Adjusted
 from studio.gateway.bodies import prepare
 
 
@@ -148,3 +150,26 @@ def test_an_alias_is_sent_as_the_model_that_is_meant():
         assert json.loads(made.body)["model"] == meant
     assert json.loads(asked("smollm2").body)["model"] == "smollm2"
     assert asked("nobody").meant == "nobody"
+
+
+def test_what_is_changed_for_the_engine_is_said_and_goes_first():
+    """Usage and model are then asked of the body that is sent."""
+    seen = []
+
+    def adjust(body, fields):
+        seen.append(sorted(fields))
+        new = b'{"stream": true, "n": 1}'
+        return Adjusted(
+            body=new,
+            fields=msgspec.json.decode(new, type=dict[str, msgspec.Raw]),
+            notes=("rule: done",),
+        )
+
+    made = prepare(b'{"a": 1}', served_name="m", takes_stream_options=True, adjust=adjust)
+
+    assert seen == [["a"]]
+    assert made.notes == ("rule: done",)
+    assert made.is_stream
+    assert json.loads(made.body)["stream_options"] == {"include_usage": True}
+    broken = prepare(b"no json", served_name="m", takes_stream_options=True, adjust=adjust)
+    assert (broken.body, broken.notes, len(seen)) == (b"no json", (), 1)

@@ -117,8 +117,10 @@ def test_what_people_do_once_is_no_fault(old: list[dict], new: list[dict]) -> No
     assert change_of(body(old), body(new)) is None
 
 
-@pytest.mark.parametrize("dropped", [1, 2, 5])
-@pytest.mark.parametrize("note", [None, "(earlier messages left out)"])
+@pytest.mark.parametrize(
+    ("dropped", "note"),
+    [(1, None), (2, None), (5, None), (2, "(left out)"), (5, "(earlier messages left out)")],
+)
 def test_a_window_that_slides_is_named(dropped: int, note: str | None) -> None:
     """Dropping the oldest message each turn changes the head of every prompt."""
     old = talk(8)
