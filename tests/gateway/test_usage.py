@@ -211,16 +211,24 @@ def test_nonsense_is_never_lost_and_never_raises(pieces, hides):
         (b'{"detail": "Not\\n  Found"}', "Not Found"),
         (b'{"object": "error", "message": "Too long."}', "Too long."),
         (
-            b"{\"error\": {\"message\": \"1 validation error: {'type': 'missing', 'loc': "
-            b"'body.tools.0.function', 'msg': 'Field required', 'input': 'words of a person'}\"}}",
-            "1 validation error: {'type': 'missing', 'loc': 'body.tools.0.function', 'msg': "
-            "'Field required",
+            (
+                b"{\"error\": {\"message\": \"1 validation error: {'type': 'missing', 'loc': "
+                b"'body.tools.0.function', 'msg': 'Field required', 'input': 'words of a person'}\"}}"
+            ),
+            (
+                "1 validation error: {'type': 'missing', 'loc': 'body.tools.0.function', 'msg': "
+                "'Field required"
+            ),
         ),
         (
-            b'{"error": {"message": "1 validation error for ValidatorIterator 0 Input should be a '
-            b"valid dictionary [type=dict_type, input_value='words', input_type=str]\"}}",
-            "1 validation error for ValidatorIterator 0 Input should be a valid dictionary "
-            "[type=dict_type",
+            (
+                b'{"error": {"message": "1 validation error for ValidatorIterator 0 Input should be a '
+                b"valid dictionary [type=dict_type, input_value='words', input_type=str]\"}}"
+            ),
+            (
+                "1 validation error for ValidatorIterator 0 Input should be a valid dictionary "
+                "[type=dict_type"
+            ),
         ),
         (b'{"error": {"message": 5}}', None),
         (b'{"error": {"message": ""}}', None),
