@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from studio.domain.cache import CacheFinding, ChangeKind, Place
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -17,6 +18,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
+    CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -51,6 +53,21 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
+    CacheFound(
+        finding=CacheFinding(
+            id="f1",
+            key_id="k1",
+            key="läptop",
+            agent=None,
+            model="m",
+            route="/v1/messages",
+            place=Place(kind=ChangeKind.SYSTEM, line=1),
+            changed=3,
+            compared=4,
+            first_seen=1.0,
+            last_seen=2.0,
+        )
+    ),  # fmt: skip
     ServiceStopping(reason="weir down"),
 ]
 
