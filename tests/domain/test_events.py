@@ -67,7 +67,7 @@ EVENTS = [
             first_seen=1.0,
             last_seen=2.0,
         )
-    ),  # fmt: skip
+    ),
     ServiceStopping(reason="weir down"),
 ]
 
