@@ -26,6 +26,7 @@ class Draft:
         self._items_name = _ITEMS.get(route, "messages")
         self._items: list[msgspec.Raw | dict[str, object]] | None = None
         self._are_items_changed = False
+        self._roles: list[str] | None = None
 
     @property
     def is_changed(self) -> bool:
@@ -101,6 +102,11 @@ class Draft:
 
     def roles(self) -> list[str]:
         """Return the role of each message; empty where it has none."""
+        if self._roles is None:
+            self._roles = self._read_roles()
+        return self._roles
+
+    def _read_roles(self) -> list[str]:
         return [
             str(item.get("role") or "")
             if isinstance(item, dict)
@@ -111,12 +117,12 @@ class Draft:
     def put_item(self, number: int, item: dict[str, object]) -> None:
         """Replace a message."""
         self._listed()[number] = item
-        self._are_items_changed = True
+        self._are_items_changed, self._roles = True, None
 
     def drop_item(self, number: int) -> None:
         """Take a message away."""
         del self._listed()[number]
-        self._are_items_changed = True
+        self._are_items_changed, self._roles = True, None
 
     def body(self) -> bytes:
         """Return the body as it now is."""

@@ -238,6 +238,8 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The body has to have one of these fields; that costs nothing to know."""
     needles: tuple[str, ...] = ()
     """One of these has to stand in the body: a look through all of it, before anything is read."""
+    starts: dict[str, str] = {}
+    """Some value of one of these names has to begin with one of these letters: `n` for null."""
     template_has: tuple[str, ...] = ()
     """All of these stand in the model's template."""
     template_lacks: tuple[str, ...] = ()
@@ -250,6 +252,8 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def may_apply(self, body: bytes, fields: Container[str]) -> bool:
         """Tell whether a body is worth a closer look."""
         if self.fields and not any(name in fields for name in self.fields):
+            return False
+        if self.starts and not any(_starts(body, *pair) for pair in self.starts.items()):
             return False
         return not self.needles or any(one.encode() in body for one in self.needles)
 
@@ -264,6 +268,18 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             and not any(one in text for one in self.template_lacks)
             and (not self.runtimes or (runtime or "").startswith(self.runtimes))
         )
+
+
+def _starts(body: bytes, name: str, letters: str) -> bool:
+    """Tell whether some value of a name begins with one of these letters; goes through once."""
+    key = f'"{name}"'.encode()
+    at = body.find(key)
+    while at >= 0:
+        after = body[at + len(key) : at + len(key) + 8].lstrip(b" \t\r\n:")
+        if after[:1] in letters.encode() and after:
+            return True
+        at = body.find(key, at + len(key))
+    return False
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,7 +26,9 @@ def test_a_rule_says_what_and_why_and_where_it_was_seen(rule: traps.Trap) -> Non
     assert rule.what.endswith(".")
     assert rule.why.endswith(".")
     assert rule.source
-    assert rule.needles or rule.fields, "without a word to look for every body would be read"
+    assert rule.needles or rule.fields or rule.starts, (
+        "without a word to look for every body would be read"
+    )
     assert all(find(route) is not None for route in rule.routes)
     assert rule.do
 
@@ -81,3 +83,24 @@ def test_a_file_that_is_not_as_it_should_be_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(BadInput):
         traps.load(path)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'{"content": null}', True),
+        (b'{"content":null}', True),
+        (b'{"content" : \n null}', True),
+        (b'{"content": "null"}', False),
+        (b'{"content": "a", "content": null}', True),
+        (b'{"x": "say \\"content\\": null"}', False),
+        (b'{"content": [null]}', False),
+        (b'{"content"', False),
+        (b"", False),
+    ],
+)
+def test_a_value_is_known_by_its_first_letter(body: bytes, expected: bool) -> None:
+    """However it is spaced, and never by what stands inside a text."""
+    rule = next(one for one in RULES if one.id == "content-null")
+
+    assert rule.may_apply(body, ()) is expected
