@@ -107,7 +107,17 @@ class Parts:
             on_finding=lambda finding: self._hears.on_cache(finding),
             findings=kept(paths.cache_findings),
         )
-        self.gateway = Gateway(
+        self.gateway = self._made_gateway()
+        self.sampler = Sampler(
+            fetch=self._metrics,
+            engine_pid=lambda: self.engine.snapshot().pid,
+            publish=self._on_tick,
+            history=self.history,
+            on_sample=self._see,
+        )
+
+    def _made_gateway(self) -> Gateway:
+        return Gateway(
             self.keys,
             upstream=self.target,
             coming=Coming(
@@ -120,13 +130,6 @@ class Parts:
             adjuster=self.adjuster,
             doctor=self.doctor,
             prompts=self.prompts,
-        )
-        self.sampler = Sampler(
-            fetch=self._metrics,
-            engine_pid=lambda: self.engine.snapshot().pid,
-            publish=self._on_tick,
-            history=self.history,
-            on_sample=self._see,
         )
 
     def _with_actions(self, error: ErrorInfo) -> ErrorInfo:

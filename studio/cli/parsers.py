@@ -109,16 +109,13 @@ def build() -> _Parser:
         "presets",
         "doctor",
         "requests",
-        "cache",
         "diagnose",
         "fix",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
-    made["cache"].options.add_argument(
-        "--clear", dest="forget", action="store_true", help=cache_words.HELP_CLEAR
-    )
+    _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
@@ -250,6 +247,13 @@ def _add_gateway(parser: _Parser) -> None:
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
+
+
+def _add_cache(parser: _Parser) -> None:
+    parser.options.add_argument(
+        "--clear", dest="forget", action="store_true", help=cache_words.HELP_CLEAR
+    )
+    _add_json(parser)
 
 
 def _add_runtime(parser: _Parser) -> None:
