@@ -12,14 +12,13 @@ export WEIR_TEST_CACHE ?= $(HOME)/.cache/weir-studio-tests
 export LC_ALL := C.UTF-8
 
 # What Qt's offscreen and xcb platforms load, and a screen for them; systemd's checker of units and
-# a message bus.
+# a message bus. Node.js and npm, for OpenAI's JavaScript client, may have come another way.
 APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
        xvfb xauth patch diffutils git systemd dbus
 
-.PHONY: help deps up test check pure ui real soak bench-gateway bench-keys bench-install bench-store bench-verify bench-download bench-bundle bench-up \
-        bench-idle bench-logs bench-death bench-plan bench-planner bench-window lock schema snapshots screenshots clean \
-        apt dev
+# Every target that is a plain word; files have a dot or a slash.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -95,6 +94,8 @@ apt:
 	fi; \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1 \
 	  && ! python3 -c 'import ensurepip' 2>/dev/null; then wanted="$$wanted python3-venv"; fi; \
+	if ! command -v node >/dev/null 2>&1; then wanted="$$wanted nodejs"; fi; \
+	if ! command -v npm >/dev/null 2>&1; then wanted="$$wanted npm"; fi; \
 	if [ -z "$$wanted" ]; then exit 0; fi; \
 	if [ "$$(id -u)" -ne 0 ]; then \
 	  echo "warning: The window's tests may need packages: apt-get install$$wanted" >&2; exit 0; \
@@ -108,7 +109,16 @@ apt:
 test: ## Install what the tests need and run everything
 	@$(MAKE) --no-print-directory apt
 	@$(MAKE) --no-print-directory check
-	$(PYTEST) -m 'not soak' --ignore=tests/meta $(ARGS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target lane-real lane-rest
+
+# Two at a time: the engine's tests wait a lot, and each lane says its result when it ends. Where
+# ARGS choose tests, a lane may have none of them (pytest's 5).
+lane-real:
+	@$(PYTEST) -m 'real and not soak' --ignore=tests/meta $(ARGS) || [ $$? -eq 5 -a -n '$(ARGS)' ]
+
+lane-rest:
+	@$(PYTEST) -m 'not real and not soak' --ignore=tests/meta $(ARGS) \
+	  || [ $$? -eq 5 -a -n '$(ARGS)' ]
 
 check: dev ## Lint, format, types, layers, spelling, layout: half a minute
 	$(BIN)/ruff check .
@@ -165,11 +175,26 @@ bench-plan: dev ## The plans of all presets on every host of the catalogue
 bench-planner: dev ## Recorded and published pools against what the planner makes of them
 	$(BIN)/python -m tests.bench.bench_planner $(ARGS)
 
+bench-top: dev ## What `weir top` costs: CPU and bytes to the terminal
+	$(BIN)/python -m tests.bench.bench_top $(ARGS)
+
+bench-history: dev ## What the history costs to write, to keep and to ask; ARGS=--days 400
+	$(BIN)/python -m tests.bench.bench_history $(ARGS)
+
+bench-speed: dev ## tok/s as shown against tokens that a client counts; ARGS=--home for a real engine
+	$(BIN)/python -m tests.bench.bench_speed $(ARGS)
+
+bench-monitor: dev ## What the monitor costs with eight cards, beside nvitop
+	$(BIN)/python -m tests.bench.bench_monitor $(ARGS)
+
 bench-idle: dev ## CPU and memory of the idle service
 	$(BIN)/python -m tests.bench.bench_idle $(ARGS)
 
 bench-logs: dev ## CPU and stalls while 100,000 log lines a second arrive
 	$(BIN)/python -m tests.bench.bench_logs $(ARGS)
+
+bench-alarms: dev ## What spill and alarms cost in a second, and how soon an alarm is told
+	$(BIN)/python -m tests.bench.bench_alarms $(ARGS)
 
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)

@@ -11,7 +11,7 @@ from studio.app.pins import Pins
 from studio.app.stages import Stages
 from studio.app.up import Choice
 from studio.app.wiring import Parts
-from studio.domain.boots import BootHistory
+from studio.domain.boots import BootHistory, BootRecord
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.plans import Plan
 from studio.domain.server import EngineSnapshot, EngineState
@@ -46,6 +46,10 @@ class Boots:
         known = await asyncio.to_thread(self._file.read)
         chosen = [one for one in known.boots if preset is None or one.preset == preset]
         return BootHistory(boots=tuple(chosen[-limit:] if limit else ()))
+
+    def last(self) -> BootRecord | None:
+        """Return the last boot that this service saw to its end."""
+        return self._watch.last
 
     def expect(self, plan: Plan) -> None:
         """Say what was planned for the start that comes next."""

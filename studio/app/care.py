@@ -2,12 +2,16 @@
 
 import difflib
 import enum
+import logging
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput
 from studio.domain.settings import CareChange, CareSettings, OnDeath, OnStall
+
+logger = logging.getLogger(__name__)
 
 Choice = TypeVar("Choice", bound=enum.StrEnum)
 
@@ -18,7 +22,11 @@ LONGEST_WAIT_S = 600.0
 """The default of the official clients for one request."""
 _SLACK = 1.25
 """A boot may take so much longer than the last one."""
-_RANGES_S = {"stall-s": (5.0, 86_400.0), "wait-s": (0.0, 3_600.0)}
+SAMPLE_S = 1.0
+"""Between two looks of the monitor, where nothing was chosen."""
+SAMPLE_VARIABLE = "WEIR_SAMPLE_S"
+"""Takes the place of that default, for one run of the service."""
+_RANGES_S = {"stall-s": (5.0, 86_400.0), "wait-s": (0.0, 3_600.0), "sample-s": (0.2, 10.0)}
 _CHOICES: Mapping[str, type[enum.StrEnum]] = {"on-death": OnDeath, "on-stall": OnStall}
 NAMES = (*_CHOICES, *_RANGES_S)
 
@@ -26,8 +34,11 @@ NAMES = (*_CHOICES, *_RANGES_S)
 class Care:
     """The choices of one home."""
 
-    def __init__(self, settings: SettingsFile) -> None:
+    def __init__(self, settings: SettingsFile, environ: Mapping[str, str] = os.environ) -> None:
         self._settings = settings
+        self._sample_s = _given(environ)
+        self.on_change: Callable[[], None] = lambda: None
+        """Told after every change."""
 
     def now(self) -> CareSettings:
         """Return the choices as they hold; a word of a newer version is none."""
@@ -37,6 +48,7 @@ class Care:
             on_stall=_known(OnStall, kept.get("on-stall"), OnStall.RESTART),
             stall_s=_seconds(kept, "stall-s"),
             wait_s=_seconds(kept, "wait-s"),
+            sample_s=self.sample_s(),
             chosen=tuple(name for name in NAMES if name in kept),
         )
 
@@ -56,7 +68,12 @@ class Care:
             known = _name(name)
             kept[known] = _value(known, text)
         self._settings.change(care=kept)
+        self.on_change()
         return self.now()
+
+    def sample_s(self) -> float:
+        """Return how far two looks of the monitor are apart."""
+        return _seconds(self._settings.now.care, "sample-s") or self._sample_s or SAMPLE_S
 
     def wait_s(self, remaining_s: Callable[[], float | None]) -> float:
         """Return how long a request may wait for an engine that should need `remaining_s`."""
@@ -108,6 +125,18 @@ def _seconds(kept: Mapping[str, str], name: str) -> float | None:
         return None
     low, high = _RANGES_S[name]
     return seconds if low <= seconds <= high else None
+
+
+def _given(environ: Mapping[str, str]) -> float | None:
+    """Return the interval that the environment gives; what makes no sense is told and left out."""
+    text = environ.get(SAMPLE_VARIABLE)
+    if text is None:
+        return None
+    seconds = _seconds({"sample-s": text}, "sample-s")
+    if seconds is None:
+        low, high = _RANGES_S["sample-s"]
+        logger.warning("%s should be %g to %g seconds, found %r", SAMPLE_VARIABLE, low, high, text)
+    return seconds
 
 
 def _known(kind: type[Choice], text: str | None, default: Choice) -> Choice:

@@ -8,7 +8,7 @@ from studio.app import remedy_values
 from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath, Match
 from studio.domain.errors import BadInput, ErrorInfo, NotFound
 from studio.host.paths import Paths
-from studio.serving import diagnose, evidence, log_files
+from studio.serving import diagnose, evidence, log_files, log_zip
 from studio.serving.signatures import Signature
 
 _LATELY_S = 24 * 3600.0
@@ -26,20 +26,39 @@ class Diagnoses:
         """Return what a log says, the most likely cause first.
 
         Raises: NotFound (`file-missing`, `log-missing`), BadInput (`log-is-folder`,
-        `path-not-absolute`), HostLacks (`not-readable`), Damaged (`log-damaged`).
+        `path-not-absolute`, `log-none-in-zip`), HostLacks (`not-readable`), Damaged
+        (`log-damaged`).
         """
         return await asyncio.to_thread(self._diagnose, request)
 
     def _diagnose(self, request: DiagnoseRequest) -> Diagnosis:
         path = self._path(request.path)
+        if log_zip.is_zip(path):
+            return self._of_zip(path, request.exit_code)
         hearing = log_files.hear(path)
         found = diagnose.matches_heard(hearing, request.exit_code, self._signatures())
         return Diagnosis(
-            matches=tuple(match_of(remedy_values.plain(one)) for one in found),
+            matches=_matches(found),
             source=str(path),
             lines=hearing.lines,
             death=None if found or request.path is not None else self._last_death(),
         )
+
+    def _of_zip(self, path: Path, exit_code: int | None) -> Diagnosis:
+        """Return what the first log says that says anything."""
+        lines = 0
+        for one in log_zip.logs(path):
+            code = one.exit_code if exit_code is None else exit_code
+            found = diagnose.matches_heard(one.hearing, code, self._signatures())
+            if found:
+                return Diagnosis(
+                    matches=_matches(found),
+                    source=str(path),
+                    inside=one.name,
+                    lines=one.hearing.lines,
+                )
+            lines += one.hearing.lines
+        return Diagnosis(matches=(), source=str(path), lines=lines)
 
     def _last_death(self) -> KnownDeath | None:
         kept = evidence.newest(self._paths.logs / "crashes", within_s=_LATELY_S)
@@ -63,6 +82,10 @@ class Diagnoses:
                 hint="Name a log: `weir diagnose FILE`.",
             )
         return path
+
+
+def _matches(found: Sequence[ErrorInfo]) -> tuple[Match, ...]:
+    return tuple(match_of(remedy_values.plain(one)) for one in found)
 
 
 def match_of(error: ErrorInfo) -> Match:

@@ -23,6 +23,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostEntry, HostFile
 from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.runtimes import RuntimeState
+from studio.domain.secrets import StoreInfo, StoreKind
 from studio.host import hosts, processes
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
@@ -43,6 +44,7 @@ class Doctor:
         self._catalog = parts.catalog
         self._settings = parts.settings
         self._gateway = gateway
+        self._secrets = parts.secrets
 
     async def report(self, host_id: str | None = None) -> DoctorReport:
         """Return every verdict on this machine, or on a host of the catalogue.
@@ -55,11 +57,12 @@ class Doctor:
             replayed = await asyncio.to_thread(hosts.of_catalogue, host_id, self._paths)
         if replayed is not None:
             return await asyncio.to_thread(self._of, replayed.host, replayed, (), frozenset[int]())
-        host = await self._machine.look()
-        port = await self._port_check()
+        host, port, store = await asyncio.gather(
+            self._machine.look(), self._port_check(), asyncio.to_thread(self._store_check)
+        )
         ours = await asyncio.to_thread(processes.tree, os.getpid(), own_role="service")
         pids = frozenset(one.pid for one in ours)
-        return await asyncio.to_thread(self._of, host, None, (port,), pids)
+        return await asyncio.to_thread(self._of, host, None, (port, store), pids)
 
     async def hosts(self) -> list[HostEntry]:
         """Return the hosts of the catalogue."""
@@ -153,6 +156,9 @@ class Doctor:
             for spec in preset.models
         )
 
+    def _store_check(self) -> Check:
+        return _kept(self._secrets.info())
+
     async def _port_check(self) -> Check:
         title, port = "Port of the gateway", self._settings.now.port
         if self._gateway().port == port:
@@ -166,6 +172,23 @@ class Doctor:
         except StudioError as error:
             return _port(Level.LOOK, title, error.message, error.hint)
         return _port(Level.GOOD, title, f"{port} is free.")
+
+
+def _kept(store: StoreInfo) -> Check:
+    """Return where keys and tokens that have to be read again are kept; both places are good."""
+    found = f"The {store.where} keeps them."
+    if store.kind is StoreKind.FILE:
+        found = (
+            f"They are kept in files that only you can read, under {store.where}: no keyring can"
+            f" be used ({store.reason})."
+        )
+    return Check(
+        code="secret-store",
+        area=Area.SERVICE,
+        title="Keys that are kept",
+        level=Level.GOOD,
+        found=found,
+    )
 
 
 def _port(level: Level, title: str, found: str, advice: str | None = None) -> Check:

@@ -184,7 +184,7 @@ def changed(before: GatewaySettings, change: GatewayChange) -> GatewaySettings:
     """Return the settings after `change`, each value in one spelling. Pure.
 
     Raises: BadInput (`alias-invalid`, `host-invalid`, `origin-invalid`, `address-invalid`,
-    `certificate-pair`, `nothing-to-forget`).
+    `certificate-pair`, `certificate-unused`, `nothing-to-forget`).
     """
     known = {*before.aliases, *before.hosts, *before.origins}
     for name in change.forget:
@@ -208,6 +208,12 @@ def changed(before: GatewaySettings, change: GatewayChange) -> GatewaySettings:
             "certificate-pair",
             "A certificate and its private key come together.",
             hint="Name both: `--certificate FILE --key FILE`.",
+        )
+    if change.certificate is not None and change.tls is False:
+        raise BadInput(
+            "certificate-unused",
+            "A certificate is given, and at the same time no encryption is asked for.",
+            hint="Leave one of them out: `--no-tls`, or `--certificate` with `--key`.",
         )
     tls, files = before.tls, (before.certificate, before.private_key)
     if change.certificate is not None or change.tls is not None:

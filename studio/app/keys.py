@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from studio.app.kept_keys import KeptKeys
 from studio.domain.control import KeyInfo, KeyRequest, NewKey
+from studio.domain.errors import StudioError
 from studio.domain.events import Event, KeysChanged
 from studio.domain.keys import LimitsChange, RenameRequest, RequestEntry, RevokeRequest, UsageBy
 from studio.domain.keys import UsageRow as Row
+from studio.domain.secrets import StoreInfo
 from studio.gateway.keys import KeyStore
 
 Infos = list[KeyInfo]
@@ -24,6 +27,7 @@ class Keys:
         self,
         store: KeyStore,
         publish: Callable[[Event], None],
+        kept: KeptKeys,
         *,
         prompts_until: Callable[[str], str | None] = lambda _key_id: None,
         on_gone: Callable[[str], Awaitable[None]] | None = None,
@@ -32,6 +36,7 @@ class Keys:
         self._prompts_until = prompts_until
         self._on_gone = on_gone
         self._store = store
+        self._kept = kept
         self._publish = publish
         self._is_open = False
         self._turn = asyncio.Lock()
@@ -57,7 +62,7 @@ class Keys:
     async def all(self) -> Infos:
         """Return every key with its usage."""
         await self.open()
-        return self.infos()
+        return await self._kept.marked(self.infos())
 
     def infos(self) -> Infos:
         """Return every key, of a store that is open."""
@@ -70,10 +75,28 @@ class Keys:
         """Return the names of all keys by id; none before the store is open."""
         return {key.id: key.name for key in self._store.list()}
 
+    async def reveal(self, key_id: str) -> NewKey:
+        """Return a key that is kept to be shown again.
+
+        Raises: NotFound (`key-unknown`, `key-not-stored`), HostLacks (`keyring-unavailable`).
+        """
+        await self.open()
+        return await self._kept.reveal(self._store.info(key_id))
+
+    async def store_info(self) -> StoreInfo:
+        """Return where a key that is made with `store` would be kept."""
+        return await self._kept.info()
+
     async def create(self, request: KeyRequest) -> NewKey:
         """Make a key."""
         await self.open()
         made = await self._store.create(request.name, request.limits)
+        if request.store:
+            try:
+                made = await self._kept.keep(made)
+            except StudioError:
+                await self._store.revoke(made.info.id)  # nobody will ever know it
+                raise
         self._publish(KeysChanged())
         return made
 
@@ -85,6 +108,10 @@ class Keys:
         """Replace a key's secret."""
         await self.open()
         made = await self._store.rotate(key_id)
+        try:
+            made = await self._kept.keep_anew(made)
+        except StudioError:
+            await self._kept.forget(made.info.id)  # the old one is of no use
         self._publish(KeysChanged())
         return made
 
@@ -108,6 +135,7 @@ class Keys:
         info = await self._store.revoke(key_id)
         if request.stop_running:
             self._store.cut(info.id)
+        await self._kept.forget(info.id)
         if self._on_gone is not None:
             await self._on_gone(info.id)
         self._publish(KeysChanged())

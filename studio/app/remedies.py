@@ -9,6 +9,7 @@ from typing import Protocol
 from studio.app.diagnosis import match_of
 from studio.app.last_failure import LastFailure
 from studio.app.runtimes import Runtimes
+from studio.domain.alarms import Alarm
 from studio.domain.control import Status, UpRequest, UpResult
 from studio.domain.diagnosis import Fixed, FixRequest, Offered, RemedyList
 from studio.domain.errors import BadInput, Busy, NotFound
@@ -47,6 +48,7 @@ class Remedies:
         engine: Callable[[], EngineSnapshot],
         runtimes: Runtimes,
         serving: Serving,
+        alarms: Callable[[], Sequence[Alarm]] = tuple,
     ) -> None:
         self._paths = paths
         self._presets = presets
@@ -54,13 +56,14 @@ class Remedies:
         self._engine = engine
         self._runtimes = runtimes
         self._serving = serving
+        self._alarms = alarms
         self._repairs: dict[str, Callable[[str], Awaitable[list[str]]]] = {
             "model": self._repair_models,
             "runtime": self._repair_runtime,
         }
 
     async def offered(self) -> RemedyList:
-        """Return the remedies of what failed last, then those of slow paths, numbered."""
+        """Return the remedies of what failed last, of slow paths and of alarms, numbered."""
         return await asyncio.to_thread(self._offered)
 
     def _offered(self) -> RemedyList:
@@ -78,6 +81,8 @@ class Remedies:
                 remedies = (_BY_ITSELF, *others)
             found += [(error.code, one) for one in remedies]
         found += [(badge.code, one) for badge in engine.badges for one in badge.remedies]
+        heard = [alarm for alarm in self._alarms() if not alarm.is_muted]
+        found += [(alarm.code, one) for alarm in heard for one in alarm.remedies]
         return RemedyList(
             preset=preset,
             failure=match_of(error) if error is not None else None,

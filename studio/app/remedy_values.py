@@ -22,7 +22,7 @@ _DIGITS = 4
 
 def fitted(error: ErrorInfo, preset: Preset | None, overrides: Mapping[str, str]) -> ErrorInfo:
     """Return `error` with remedies that can be applied to `preset` as it was started."""
-    made = tuple(_fitted(one, preset, overrides) for one in error.remedies)
+    made = tuple(fitted_one(one, preset, overrides) for one in error.remedies)
     return msgspec.structs.replace(error, remedies=made)
 
 
@@ -35,7 +35,8 @@ def plain(error: ErrorInfo) -> ErrorInfo:
     return msgspec.structs.replace(error, remedies=made)
 
 
-def _fitted(remedy: Remedy, preset: Preset | None, overrides: Mapping[str, str]) -> Remedy:
+def fitted_one(remedy: Remedy, preset: Preset | None, overrides: Mapping[str, str]) -> Remedy:
+    """Return `remedy` with values for `preset`; only words where it cannot take them."""
     if remedy.kind is not RemedyKind.RESTART_WITH:
         return remedy
     if preset is None or not remedy.settings.keys() <= preset.knobs.keys():

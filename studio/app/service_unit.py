@@ -79,7 +79,7 @@ class ServiceUnit:
 
     async def info(self) -> UnitInfo:
         """Return unit and service as they are now. Raises: HostLacks (`not-readable`)."""
-        text = self._read()
+        text = self.read()
         version: int | None = None
         problem: ErrorInfo | None = None
         state = UnitState()
@@ -128,7 +128,7 @@ class ServiceUnit:
         version = await self._manager.version()
         text = self._render(version)
         self._require_ours(text, force=request.force)
-        if self._read() != text:
+        if self.read() != text:
             files.write_atomic(self.file, text.encode("utf-8"), mode=0o600)  # may hold a password
         await self._manager.reload()
         await self._manager.enable()
@@ -146,7 +146,7 @@ class ServiceUnit:
         Raises: BadInput (`unit-edited`, `unit-of-another-home`, `unit-is-link`), HostLacks.
         """
         made = self._made()
-        if self._read() is not None:
+        if self.read() is not None:
             self._require_ours(None, force=request.force)
             with contextlib.suppress(HostLacks):  # the file has to go also where nobody reads it
                 await self._manager.version()
@@ -165,19 +165,25 @@ class ServiceUnit:
         return await self.info()
 
     def _render(self, version: int | None) -> str:
-        kept = {name: self._environ[name] for name in KEPT if self._environ.get(name)}
+        kept = {"WEIR_HOME": str(self._paths.home)}
+        kept |= {name: self._environ[name] for name in KEPT if self._environ.get(name)}
+        if self._manager.uid == 0:
+            kept = _without_roots_own(kept, self._environ)
         return unit_file.render(
             unit_file.Unit(
                 command=[*detach.own_command(), "service", "run", "--autostart"],
-                environment={"WEIR_HOME": str(self._paths.home), **kept},
+                environment=kept,
                 stop_s=round(self._drain_s()) + _MARGIN_S,
                 systemd=version,
                 version=__version__,
             )
         )
 
-    def _read(self) -> str | None:
-        """Return the file that lies there; None without one."""
+    def read(self) -> str | None:
+        """Return the file that lies there; None without one, empty for a link that leads nowhere.
+
+        Raises: HostLacks (`not-readable`).
+        """
         try:
             return self.file.read_text(encoding="utf-8", errors="surrogateescape")
         except (FileNotFoundError, NotADirectoryError):
@@ -199,7 +205,7 @@ class ServiceUnit:
                 + (": the unit is masked." if target == os.devnull else ", which is not ours."),
                 hint="Undo it first: `systemctl --user unmask weir-studio`, or remove the link.",
             )
-        found = self._read()
+        found = self.read()
         if found is None or force or found == text:
             return
         if not unit_file.is_ours(found):
@@ -248,6 +254,19 @@ class ServiceUnit:
         if known is None or began is None or began > known.started_at + _CLOCK_SLACK_S:
             return None  # it was killed, and its number may be another's now
         return known.pid
+
+
+def _without_roots_own(kept: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what of root's variables holds for the person whom `User=` will name.
+
+    systemd sets PATH for a service of the system, and HOME for its user, whose own folder is used.
+    """
+    own = environ.get("HOME") or "/root"
+    return {
+        name: value
+        for name, value in kept.items()
+        if name != "PATH" and not name.startswith("XDG_") and own not in value
+    }
 
 
 def _as_root() -> HostLacks:

@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.domain.errors import StudioError
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import Tick
+from studio.domain.spill import SpillKind
 from studio.domain.units import GIB, MIB, bytes_text
 from studio.presets.store import PresetStore
 from studio.serving import slow_path_file
@@ -45,14 +46,15 @@ class SlowPaths:
 
     def begin(self, launch: Launch) -> Watch:
         """Return the watch of a new boot."""
+        host = self._host()
         watch = Watch(
             self._signs,
             environment=launch.environment,
             argv=launch.argv,
             knobs=self._knobs(launch),
             names={"runtime": launch.runtime, "preset": launch.preset},
+            has_cards=bool(host.gpus) if host is not None else None,
         )
-        host = self._host()
         if host is not None:
             for sign, values in host_signs(host, launch, self._signs.reference_power_w):
                 watch.tell(sign, **values)
@@ -64,7 +66,7 @@ class SlowPaths:
         watch, is_news = self._watch, False
         if watch is None:
             return False
-        swapped, preempted = tick.spill_bytes or 0, tick.preemptions or 0
+        swapped, preempted = _swapped(tick), tick.preemptions or 0
         if swapped >= max(_SWAPPED_BYTES, 2 * self._swapped_bytes):
             self._swapped_bytes = swapped
             is_news = watch.tell("engine-swaps", swapped=bytes_text(swapped))
@@ -78,6 +80,12 @@ class SlowPaths:
             return frozenset(self._presets.get(launch.preset).knobs)
         except StudioError:  # the preset was taken away; what it set is still known
             return frozenset(launch.knobs)
+
+
+def _swapped(tick: Tick) -> int:
+    """Return what of the engine lies in swap; a spill may be of other kinds."""
+    flows = [one.bytes or 0 for one in tick.spill if one.kind is SpillKind.SWAP]
+    return sum(flows)
 
 
 def host_signs(

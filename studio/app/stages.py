@@ -69,6 +69,12 @@ class Stages:
             )
         )
 
+    def warn(self, stage: Stage, warnings: tuple[str, ...]) -> None:
+        """Announce what was found out about a stage that is over."""
+        last = self._now.get(stage)
+        if last is not None and warnings:
+            self.report(msgspec.structs.replace(last, warnings=warnings))
+
     def settle(self, engine: EngineSnapshot) -> None:
         """End the boot that a restart by itself began; nobody else is there to do it."""
         boot = self._now.get(Stage.BOOT)

@@ -10,8 +10,11 @@ import logging
 import os
 import time
 
+import msgspec
+
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
+from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
@@ -19,9 +22,11 @@ from studio.app.cards import needs as card_needs
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
+from studio.app.insight import Insight
 from studio.app.job import Job
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
+from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine, in_words
 from studio.app.my_model import MyModels
@@ -38,20 +43,14 @@ from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.traffic import Traffic
-from studio.app.up import Choice, Up, describe
+from studio.app.up import Choice, Up, describe, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
-from studio.domain.cache import CacheFinding
-from studio.domain.control import (
-    GatewayInfo,
-    ProcessInfo,
-    ServiceInfo,
-    Status,
-    UpRequest,
-    UpResult,
-)
+from studio.domain.alarms import Alarm
+from studio.domain.control import GatewayInfo, ProcessInfo, ServiceInfo, Status, UpRequest, UpResult
 from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
+    AlarmChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -126,6 +125,7 @@ class Studio:
             engine=self.engine,
             runtimes=self.runtimes,
             serving=self,
+            alarms=lambda: parts.alarms.active,
         )
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
@@ -136,6 +136,15 @@ class Studio:
         self.cache = self.traffic.cache
         self.adjustments = self.traffic.adjustments
         self.prompts = self.traffic.prompts
+        self.alarms = parts.alarms
+        self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
+        self.insight = Insight(
+            parts,
+            self,
+            self.bus.publish,
+            lambda: self._machine.last,
+            self.traffic.used,
+        )
         self.door = Door(
             parts.gateway,
             parts.settings,
@@ -145,6 +154,7 @@ class Studio:
         )
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
+        self.bench = Bench(parts, host=self.host, boot=self.boots.last)
         self._up = Up(
             paths=parts.paths,
             presets=parts.presets,
@@ -185,10 +195,12 @@ class Studio:
     async def open(self) -> None:
         """Read what is kept between runs, once. Raises: Damaged, HostLacks."""
         await self.keys.open()
+        await self.insight.open()
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
         await self.traffic.close()
+        await self.insight.close()
 
     async def run(self, *, autostart: bool = False) -> None:
         """Keep engine, monitor and log going until cancelled; on the way out all of it ends.
@@ -201,12 +213,16 @@ class Studio:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
                 tasks.create_task(parts.sampler.run())
+                tasks.create_task(self.insight.run())
+                tasks.create_task(parts.spill.run())
+                tasks.create_task(parts.alarms.run())
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
+            parts.card_reader.close()
             await parts.gateway.close()
             await self.close()
             parts.log.close()
@@ -331,10 +347,13 @@ class Studio:
         if already is not None:
             return already
         plan = await self._rehearsal.before(choice, request)
+        warnings = (*plan.reasons, *plan.warnings)
+        self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
+        self.insight.expect(plan)
         result = await self._up.run(choice, request, card_needs(plan, request))
         await self._rehearsal.after(choice, result)
-        return result
+        return msgspec.structs.replace(result, warnings=warnings)
 
     async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
         engine = self.engine()
@@ -344,7 +363,7 @@ class Studio:
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
-                hint=f"Replace it: `{_switch_command(choice)}`.",
+                hint=f"Replace it: `{switch_command(choice)}`.",
             )
         port = request.port or self._parts.settings.now.port
         return UpResult(
@@ -412,6 +431,8 @@ class Studio:
             cache_findings=self.cache.current,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            alarms=self.alarms.active,
+            monitor=self._parts.sampler.info(),
         )
 
     def chosen(self) -> Settings:
@@ -426,6 +447,7 @@ class Studio:
         """Return the events that describe the present, for a listener that has just come."""
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
+        events += [AlarmChanged(alarm=one) for one in self.alarms.active]
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events
@@ -449,6 +471,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
+        self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
             self._stages.settle(shown)
@@ -456,15 +479,17 @@ class Studio:
 
     def on_tick(self, tick: Tick) -> None:
         """Announce a tick."""
+        self.insight.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
         engine = self.engine()
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))
             self.boots.report(engine)
 
-    def on_cache(self, finding: CacheFinding) -> None:
-        """Announce a client whose prompts are computed anew each turn."""
-        self.cache.heard(finding)
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Keep and announce an alarm."""
+        self.insight.hear_alarm(alarm)
+        self.bus.publish(AlarmChanged(alarm=alarm))
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Announce log lines."""
@@ -473,9 +498,3 @@ class Studio:
     def forecast_s(self, _launch: Launch) -> float | None:
         """Return the boot time to expect: from boots here, else as published."""
         return self.boots.whole_s()
-
-
-def _switch_command(choice: Choice) -> str:
-    """Return what to type to replace what runs by `choice`."""
-    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
-    return " ".join(["weir switch", choice.preset.id, *words])

@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 from studio.app.adjust import Adjustments
 from studio.app.cache import Cache
+from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.app.prompts import Prompts
 from studio.app.wiring import Parts
 from studio.domain.events import Event
+from studio.domain.keys import UsageBy, UsageRow
 
 
 class Traffic:
@@ -18,6 +20,7 @@ class Traffic:
         self.keys = Keys(
             parts.keys,
             publish,
+            KeptKeys(parts.secrets),
             prompts_until=lambda key_id: self.prompts.until(key_id),
             on_gone=self._gone,
         )
@@ -28,6 +31,7 @@ class Traffic:
         self.adjustments = Adjustments(
             parts.adjuster, parts.settings, engine=parts.target, names=self.keys.names
         )
+        parts.on_finding = self.cache.heard
         self._is_live = False
 
     def begin(self) -> None:
@@ -35,6 +39,10 @@ class Traffic:
         self._is_live = True
         self.cache.begin()
         self.adjustments.begin()
+
+    async def used(self, seconds: int) -> list[UsageRow]:
+        """Return what each key used in the last `seconds`."""
+        return await self.keys.used(key_id=None, since_s=seconds, by=UsageBy.KEY)
 
     async def close(self) -> None:
         """Write what is still in memory."""

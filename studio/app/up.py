@@ -334,3 +334,9 @@ def _check_port(port: int) -> None:
             f"There is no port {port}; ports go from 1 to 65,535.",
             hint="Choose one with `weir up --port 18020`.",
         )
+
+
+def switch_command(choice: Choice) -> str:
+    """Return what to type to replace what runs by `choice`."""
+    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
+    return " ".join(["weir switch", choice.preset.id, *words])

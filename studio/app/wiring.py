@@ -1,16 +1,22 @@
 """The composition of the service: builds every part and joins them with plain functions."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from studio.app import remedy_values, report_launch
+from studio.app.alarms import Alarms
+from studio.app.boots_seen import BootsSeen
 from studio.app.cache import kept
 from studio.app.care import Care
 from studio.app.engine_facts import EngineFacts
+from studio.app.run_facts import RunFacts
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
+from studio.app.spill import Spill, watch_of
+from studio.domain.alarms import Alarm
 from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.manifests import Preset
@@ -24,8 +30,12 @@ from studio.gateway.keys import KeyStore
 from studio.gateway.prompt_log import PromptLog
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
+from studio.host.card_reader import CardReader
 from studio.host.paths import Paths
+from studio.host.secrets import SecretStore
+from studio.monitor import alarm_file
 from studio.monitor.history import History
+from studio.monitor.recorder import Recorder
 from studio.monitor.sampler import Sampler
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
@@ -34,6 +44,7 @@ from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
+from studio.serving.slow_paths import Watch
 from studio.serving.supervisor import Supervisor
 
 _METRICS_S = 0.8
@@ -48,8 +59,8 @@ class Listener(Protocol):
     def on_tick(self, tick: Tick) -> None:
         """One second passed."""
 
-    def on_cache(self, finding: CacheFinding) -> None:
-        """A client's prompts are computed anew each turn."""
+    def on_alarm(self, alarm: Alarm) -> None:
+        """An alarm was raised, changed or is over."""
 
     def on_log(self, lines: tuple[LogLine, ...], dropped: int) -> None:
         """Log lines came."""
@@ -68,11 +79,14 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
+        self.on_finding: Callable[[CacheFinding], None] = lambda _finding: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
+        self.recorder = Recorder(paths.history, interval_s=self.care.sample_s)
         self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
@@ -83,11 +97,13 @@ class Parts:
             backups=self.settings.now.log_files - 1,
         )
 
-        def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
-            found = diagnose.diagnose(lines, exit_code, self.signatures)
+        async def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
+            # In a thread: thousands of lines against hundreds of patterns take a while, in which
+            # the answers of whoever is served by something else would stand still.
+            found = await asyncio.to_thread(diagnose.diagnose, lines, exit_code, self.signatures)
             return None if found is None else self._with_actions(found)
 
-        self.facts = EngineFacts()
+        self.engine_facts = EngineFacts()
         self.supervisor = Supervisor(
             home=paths.home,
             log=self.log,
@@ -95,7 +111,7 @@ class Parts:
             publish=lambda engine: self._hears.on_engine(engine),
             drain=lambda within_s: self._hears.drain(within_s),
             forecast_s=lambda launch: self._hears.forecast_s(launch),
-            watch=self.slow_paths.begin,
+            watch=self._begin,
             care=self.care.now,
             before_start=self._before_start(report_launch.recorder(paths.logs, self.log.note)),
         )
@@ -104,17 +120,44 @@ class Parts:
         self.adjuster = Adjuster(traps.load(paths.catalogue / "runtimes" / "client_traps.toml"))
         self.doctor = CacheDoctor(
             cache_marks.load(paths.catalogue / "runtimes" / "cache_marks.toml"),
-            on_finding=lambda finding: self._hears.on_cache(finding),
+            on_finding=lambda finding: self.on_finding(finding),
             findings=kept(paths.cache_findings),
         )
+        self.secrets = SecretStore(paths.secrets)
         self.gateway = self._made_gateway()
+        adapters = watch_of()
+        rules = alarm_file.load(paths.catalogue / "runtimes" / "alarms.toml")
+        self.facts = RunFacts(self.presets.get, is_wsl=adapters is not None)
+        self.spill = Spill(
+            paths.home / "spill-baselines.json",
+            rules.intended,
+            engine=lambda: self.engine.snapshot(),
+            target=lambda: self.engine.target,
+            adapters=adapters,
+        )
+        self.alarms = Alarms(
+            rules=rules.rules,
+            mutes=paths.home / "alarms.json",
+            folders={"models": paths.models, "logs": paths.logs},
+            spill=self.spill,
+            facts=self.facts,
+            engine=lambda: self.engine.snapshot(),
+            publish=lambda alarm: self._hears.on_alarm(alarm),
+            learn_line=BootsSeen(paths.home / "calibration.json").learn_line,
+        )
+        self.card_reader = CardReader()
         self.sampler = Sampler(
-            fetch=self._metrics,
+            fetch=self.metrics,
             engine_pid=lambda: self.engine.snapshot().pid,
             publish=self._on_tick,
             history=self.history,
             on_sample=self._see,
+            complete=self.spill.complete,
+            cards=self.card_reader.read,
+            cards_cpu_s=lambda: self.card_reader.cpu_s,
+            interval_s=self.care.sample_s,
         )
+        self.care.on_change = self.sampler.interval_changed
 
     def _made_gateway(self) -> Gateway:
         return Gateway(
@@ -158,25 +201,32 @@ class Parts:
         if self.slow_paths.hear(tick):
             self.supervisor.refresh()
         self._hears.on_tick(tick)
+        self.alarms.hear(tick)
+
+    def _begin(self, launch: Launch) -> Watch:
+        """Tell who watches of a new engine; returns the watch of its log."""
+        self.spill.begin(launch)
+        self.facts.begin(launch)
+        return self.slow_paths.begin(launch)
 
     def _before_start(
         self, keep: Callable[[Launch], Awaitable[None]]
     ) -> Callable[[Launch], Awaitable[None]]:
         async def before(launch: Launch) -> None:
             await keep(launch)
-            await self.facts.learn(launch)
+            await self.engine_facts.learn(launch)
 
         return before
 
     def target(self) -> EngineTarget | None:
         """Return the engine that serves now, as the gateway sees it."""
-        return self.facts.target(self.engine.target, self.engine)
+        return self.engine_facts.target(self.engine.target, self.engine)
 
     async def _next_target(self) -> EngineTarget | None:
         adopted = self.adopted()
         if adopted is not None:
-            return self.facts.target(adopted.target, adopted)
-        return self.facts.target(await self.supervisor.next_target(), self.supervisor)
+            return self.engine_facts.target(adopted.target, adopted)
+        return self.engine_facts.target(await self.supervisor.next_target(), self.supervisor)
 
     def _advice(self) -> str:
         adopted = self.adopted()
@@ -186,8 +236,10 @@ class Parts:
 
     def _see(self, sample: EngineSample | None) -> None:
         self.supervisor.see(sample, self.gateway.counters.in_flight)
+        self.on_sample(sample)
 
-    async def _metrics(self) -> bytes | None:
+    async def metrics(self) -> bytes | None:
+        """Return the engine's `/metrics` as it is now; None when none serves or it has none."""
         target = self.engine.target
         if target is None:
             return None

@@ -8,14 +8,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 from studio.cli import (
+    alarm_words,
+    bench_words,
     gateway_words,
     host_words,
     key_words,
     parsers,
     preset_words,
+    scrape_words,
     service_words,
     words,
 )
+from studio.cli.bench_arguments import with_verb
 from studio.cli.key_arguments import LIMIT_NAMES
 from studio.cli.mistakes import TextAsked, UsageError, near
 from studio.cli.parsers import REPLAYABLE
@@ -39,6 +43,9 @@ class Invocation:
     follow: bool = False
     lines: int | None = None
     since: str | None = None
+    until: str | None = None
+    series: str | None = None
+    step_s: int | None = None
     of_service: bool = False
     grep: str | None = None
     level: str | None = None
@@ -46,6 +53,8 @@ class Invocation:
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
     now: bool = False
+    store: bool = False
+    once: bool = False
     seconds: int = 0
     by: str = "key"
     csv: bool = False
@@ -92,6 +101,9 @@ class Invocation:
     log: str | None = None
     exit_code: int | None = None
     number: int | None = None
+    quick: bool = False
+    kinds: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     form: str = preset_words.FORMATS[0]
 
 
@@ -101,7 +113,7 @@ def parse(argv: Sequence[str]) -> Invocation:
     Raises: UsageError, TextAsked.
     """
     _check_text(argv)
-    argv = _host_last(argv)
+    argv = with_verb(_host_last(argv))
     _check_command(argv)
     parser = parsers.build()
     found, rest = parser.parse_known_args(list(argv))
@@ -113,7 +125,15 @@ def parse(argv: Sequence[str]) -> Invocation:
     given["command"] = f"{found.command} {second}" if second else found.command
     given["overrides"] = dict(given.get("overrides") or ())
     given["hashes"] = dict(given.get("hashes") or ())
-    for name in ("confirm", "with_steps", "without_steps", "dropped", "assigned"):
+    for name in (
+        "confirm",
+        "with_steps",
+        "without_steps",
+        "dropped",
+        "assigned",
+        "kinds",
+        "runs",
+    ):
         given[name] = tuple(given.get(name) or ())
     both = _set_and_taken_away(
         {*(given.get("limits") or ()), *(name for name, _value in given["assigned"])},
@@ -140,15 +160,18 @@ def _host_last(argv: Sequence[str]) -> list[str]:
 
 
 _NESTED = {
+    "bench": bench_words.COMMANDS,
+    "alarms": alarm_words.COMMANDS,
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
+    "metrics": scrape_words.COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": service_words.COMMANDS,
 }
 
 
-_BARE = ("gateway", "presets")
+_BARE = ("alarms", "gateway", "metrics", "presets")
 """Commands that mean something without a second word."""
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from studio.cli import render, words
 from studio.cli.adjust import ADJUST_COMMANDS
 from studio.cli.adopt import ADOPT_COMMANDS
+from studio.cli.alarms import ALARM_COMMANDS
 from studio.cli.arguments import Invocation
+from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.cache import CACHE_COMMANDS
 from studio.cli.console import Console
@@ -15,19 +17,26 @@ from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
 from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
+from studio.cli.gpus import GPU_COMMANDS
+from studio.cli.history import HISTORY_COMMANDS
+from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
 from studio.cli.plan import PLAN_COMMANDS
+from studio.cli.pool import POOL_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
 from studio.cli.prompts import PROMPT_COMMANDS, warn
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
 from studio.cli.runtime_updates import UPDATE_COMMANDS
+from studio.cli.scrape import SCRAPE_COMMANDS
 from studio.cli.selftest import SELFTEST_COMMANDS
 from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
+from studio.cli.speed import SPEED_COMMANDS
+from studio.cli.top import TOP_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -132,15 +141,24 @@ COMMANDS: Mapping[str, Command] = {
     **PROMPT_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
+    **KEPT_KEY_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
     **DOCTOR_COMMANDS,
     **BOOT_COMMANDS,
+    **BENCH_COMMANDS,
+    **TOP_COMMANDS,
     **DIAGNOSE_COMMANDS,
     **FIX_COMMANDS,
     **UPDATE_COMMANDS,
     **SERVICE_COMMANDS,
     **ADOPT_COMMANDS,
+    **ALARM_COMMANDS,
     **SETTINGS_COMMANDS,
+    **GPU_COMMANDS,
+    **HISTORY_COMMANDS,
+    **POOL_COMMANDS,
+    **SPEED_COMMANDS,
+    **SCRAPE_COMMANDS,
 }

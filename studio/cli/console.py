@@ -27,6 +27,7 @@ _NEAREST = {
 _STYLES = {"bad": "31;1", "quiet": "2", "good": "32", "strong": "1"}
 _EVIDENCE_LINES = 12
 _READABLE_WIDTH = 80
+_READABLE_HEIGHT = 24
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
@@ -78,11 +79,15 @@ class Console:
         self._source = source
         self.json = json
         dumb = environ.get("TERM") == "dumb"
-        self.out_is_terminal = out.isatty()
+        self.out_is_terminal = out.isatty() and not dumb
         self.err_is_terminal = err.isatty() and not dumb
         self.can_ask = source is not None and source.isatty() and self.err_is_terminal and not json
+        self.is_dumb = dumb
+        """The terminal cannot move its cursor."""
         self.has_colour = not environ.get("NO_COLOR") and not dumb
         self._line_open = False
+        self._redrawn = 0
+        """Lines of the last answer that may be written over."""
 
     @classmethod
     def of_process(cls, *, json: bool = False) -> "Console":
@@ -95,6 +100,16 @@ class Console:
         return self._err
 
     @property
+    def out(self) -> TextIO:
+        """The stream of the answer, for what draws on it."""
+        return self._out
+
+    @property
+    def source(self) -> TextIO | None:
+        """The stream that a person types into."""
+        return self._source
+
+    @property
     def width(self) -> int:
         """Columns to fill at most."""
         for stream in (self._out, self._err):
@@ -102,6 +117,11 @@ class Console:
                 columns = os.get_terminal_size(stream.fileno()).columns
                 return max(40, columns or _READABLE_WIDTH)
         return _READABLE_WIDTH
+
+    def _height(self) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            return os.get_terminal_size(self._out.fileno()).lines or _READABLE_HEIGHT
+        return _READABLE_HEIGHT
 
     def has_hung_up(self) -> bool:
         """Tell whether the terminal that was there at the start is gone."""
@@ -144,6 +164,16 @@ class Console:
             raw.flush()
         except OSError as error:
             raise self._output_error(error) from error
+
+    def redraw(self, text: str) -> None:
+        """Write an answer in the place of the one before; one below the other in a pipe."""
+        if self._redrawn and self.out_is_terminal:
+            fits = self._redrawn < self._height()
+            self._write(self._out, f"\x1b[{self._redrawn}F\x1b[J" if fits else "\x1b[H\x1b[2J")
+        elif self._redrawn:
+            self._write(self._out, "\n")
+        self._write(self._out, text + "\n")
+        self._redrawn = text.count("\n") + 1
 
     def live(self, text: str) -> None:
         """Replace the line at the foot of the terminal by `text`."""

@@ -17,6 +17,8 @@ def diagnosis_text(found: Diagnosis, width: int) -> str:
     lines = [*_wrapped(first.cause, width), *_evidence(first), ""]
     lines += _remedies(first, width)
     lines.append(words.CODE.format(code=first.code))
+    if found.inside is not None:
+        lines.append(words.INSIDE.format(name=plain(found.inside)))
     if others:
         lines += ["", f"{words.THEN}:"]
         for one in others:

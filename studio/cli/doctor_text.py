@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from studio.cli import host_words as words
-from studio.cli.render import READABLE_WIDTH, cells_of, cut, padded
+from studio.cli.render import READABLE_WIDTH, cells_of, padded
 from studio.domain.doctor import (
     EVERYTHING,
     Check,
@@ -112,9 +112,15 @@ def _runtime(one: RuntimeVerdict, width: int) -> str:
 
 
 def _fitting(found: Sequence[PresetVerdict], width: int) -> list[str]:
-    """Return one line for each preset: its id and what it is for."""
+    """Return each preset: its id and, in a column beside it, what it is for."""
     column = max((cells_of(one.id) for one in found), default=0)
-    return [cut(f"{_GAP}{padded(one.id, column)}{_GAP}{one.title}", width) for one in found]
+    start = len(_GAP) + column + len(_GAP)
+    made: list[str] = []
+    for one in found:
+        first, *rest = _wrapped(one.title, width - start) or [""]
+        made.append(f"{_GAP}{padded(one.id, column)}{_GAP}{first}".rstrip())
+        made += [" " * start + line for line in rest]
+    return made
 
 
 def _unfitting(found: Sequence[PresetVerdict], width: int) -> list[str]:

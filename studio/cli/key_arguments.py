@@ -4,8 +4,8 @@ import argparse
 import re
 from collections.abc import Mapping, Sequence
 
+from studio.cli import kept_key_words, prompt_words
 from studio.cli import key_words as words
-from studio.cli import prompt_words
 from studio.cli.values import count
 from studio.domain.keys import UsageBy
 from studio.domain.quantities import whole_number
@@ -57,7 +57,8 @@ def add_keys(made: Mapping[str, Groups]) -> None:
     for name in ("create", "limit"):
         _add_limits(made[name][1])
     made["create"][0].add_argument("name", metavar="NAME", help=words.HELP_NAME)
-    for name in ("show", "limit", "rename", "rotate", "revoke"):
+    made["create"][1].add_argument("--store", action="store_true", help=kept_key_words.HELP_STORE)
+    for name in ("show", "reveal", "limit", "rename", "rotate", "revoke"):
         made[name][0].add_argument("name", metavar="NAME-OR-ID", help=words.HELP_REFERENCE)
     made["rename"][0].add_argument("new_name", metavar="NEW", help=words.HELP_NEW_NAME)
     made["limit"][1].add_argument(
@@ -90,7 +91,7 @@ def add_keys(made: Mapping[str, Groups]) -> None:
         "reference", metavar="NAME-OR-ID", nargs="?", help=words.HELP_REFERENCE_OR_ALL
     )
     options.add_argument(
-        "--since", dest="seconds", metavar="SPAN", type=_span, default=_MONTH_S,
+        "--since", dest="seconds", metavar="SPAN", type=span, default=_MONTH_S,
         help=words.HELP_SINCE,
     )  # fmt: skip
     options.add_argument(
@@ -150,7 +151,8 @@ def _prompt_span(text: str) -> int:
     return seconds
 
 
-def _span(text: str) -> int:
+def span(text: str) -> int:
+    """Read a span of time such as `30min`, `8h` or `7d`, in seconds."""
     found = _SPAN.fullmatch(text.strip().lower())
     seconds = int(found[1]) * _SPAN_S[found[2]] if found else 0
     if not 0 < seconds <= _MOST_S:

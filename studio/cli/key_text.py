@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from studio.cli import kept_key_words, prompt_words
 from studio.cli import key_words as words
-from studio.cli import prompt_words
+from studio.cli.kept_key_text import kept_text
 from studio.cli.render import count_text, moment_text, table
 from studio.domain.control import KeyInfo
 from studio.domain.keys import KeyLimits, RequestEntry, UsageRow
@@ -30,7 +31,9 @@ def keys_text(keys: Sequence[KeyInfo]) -> str:
         )
         for one in keys
     ]
-    return table([words.HEADINGS, *rows])
+    kept = kept_text(keys)
+    text = table([words.HEADINGS, *rows])
+    return text if kept is None else f"{text}\n{kept}"
 
 
 def state_text(key: KeyInfo) -> str:
@@ -55,6 +58,8 @@ def key_text(key: KeyInfo) -> str:
     ]
     if key.rotated_at is not None:
         rows.append((words.LABEL_ROTATED, moment_text(key.rotated_at)))
+    if key.stored is not None:
+        rows.append((kept_key_words.LABEL, kept_key_words.PLACES[key.stored]))
     used = words.NEVER_USED
     if key.last_used_at is not None:
         used = moment_text(key.last_used_at)

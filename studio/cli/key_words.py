@@ -1,11 +1,12 @@
 """The sentences of `weir keys` and `weir requests`. Those with braces are filled with `format`."""
 
-from studio.cli import prompt_words
+from studio.cli import kept_key_words, prompt_words
 
 COMMANDS: dict[str, str] = {
     "create": "Make a key. It is shown once, then only its hash is kept.",
     "list": "List all keys with their usage.",
     "show": "Show what one key may do, and what it has used.",
+    "reveal": kept_key_words.REVEAL,
     "limit": "Change what a key may do; what is not named stays.",
     "rename": "Give a key another name.",
     "rotate": "Replace a key's secret; name, limits and usage stay.",

@@ -8,6 +8,7 @@ import msgspec
 from studio.cli import key_text, key_words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
+from studio.cli.kept_key_text import made_text
 from studio.cli.key_arguments import LIMIT_NAMES, REQUEST_LINES
 from studio.cli.mistakes import near
 from studio.cli.reach import Command, running_or_offline
@@ -26,10 +27,14 @@ async def create(call: Invocation, connector: "Connector", console: Console) -> 
     limits = msgspec.convert(call.limits, KeyLimits)
     client = await running_or_offline(connector)
     try:
-        made = await client.create_key(KeyRequest(name=call.name, limits=limits))
+        asked = KeyRequest(name=call.name, limits=limits, store=call.store)
+        made = await client.create_key(asked)
+        note = key_words.made(made.info.name)
+        if call.store:
+            note = made_text(made.info, await client.secret_store())
     finally:
         await client.close()
-    return _shown(made, key_words.made(made.info.name), call, console)
+    return _shown(made, note, call, console)
 
 
 async def list_all(call: Invocation, connector: "Connector", console: Console) -> int:

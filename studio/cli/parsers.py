@@ -1,17 +1,24 @@
 """Which words each command takes; what they mean is told in arguments.py."""
 
 import argparse
+from collections.abc import Mapping
 from typing import NoReturn
 
 from studio.cli import (
+    alarm_arguments,
+    alarm_words,
+    bench_arguments,
+    bench_words,
     boot_words,
     cache_words,
     gateway_arguments,
     gateway_words,
+    gpu_arguments,
     host_words,
     key_arguments,
     key_words,
     log_arguments,
+    monitor_arguments,
     network_words,
     plan_arguments,
     plan_words,
@@ -19,10 +26,12 @@ from studio.cli import (
     preset_words,
     remedy_arguments,
     report_arguments,
+    scrape_words,
     series_words,
     service_arguments,
     service_words,
     settings_words,
+    top_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -95,6 +104,7 @@ def build() -> _Parser:
     _add_boots(made["boots"])
     log_arguments.add(made["logs"].options)
     report_arguments.add(made["report"].arguments, made["report"].options)
+    gpu_arguments.add(made["gpus"].options)
     _add_window(made["ui"])
     _add_assigning(made["network"], network_words.HELP_SET, network_words.HELP_FORGET)
     _add_assigning(made["settings"], settings_words.HELP_SET, settings_words.HELP_FORGET)
@@ -106,6 +116,8 @@ def build() -> _Parser:
         "down",
         "status",
         "ps",
+        "pool",
+        "speed",
         "presets",
         "doctor",
         "requests",
@@ -117,6 +129,11 @@ def build() -> _Parser:
         _add_host(made[name])
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
+    _add_bench(made["bench"])
+    _add_json(made["top"], top_words.HELP_JSON)
+    monitor_arguments.add_history(made["history"].options)
+    _add_metrics(made["metrics"])
+    _add_alarms(made["alarms"])
     _add_keys(made["keys"])
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
@@ -221,6 +238,22 @@ def _add_assigning(parser: _Parser, help_set: str, help_forget: str) -> None:
     _add_json(parser)
 
 
+def _add_bench(parser: _Parser) -> None:
+    parser.epilog = bench_words.EPILOGUE
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    made = {name: _command(commands, name, text) for name, text in bench_words.COMMANDS.items()}
+    groups = {name: (one.arguments, one.options) for name, one in made.items()}
+    bench_arguments.add_bench(groups)
+    _add_settings(made["run"], bench_words.HELP_SET)
+    made["run"].options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=words.HELP_YES
+    )
+    for one in made.values():
+        _add_json(one)
+
+
 def _add_window(parser: _Parser) -> None:
     parser.options.add_argument("--theme", choices=THEMES, help=words.HELP_THEME)
     parser.options.add_argument("--smoke", action="store_true", help=words.HELP_SMOKE)
@@ -237,16 +270,33 @@ def _add_keys(parser: _Parser) -> None:
 
 
 def _add_gateway(parser: _Parser) -> None:
+    made = _add_seconds(parser, gateway_words.COMMANDS)
+    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+
+
+def _add_metrics(parser: _Parser) -> None:
+    made = _add_seconds(parser, scrape_words.COMMANDS)
+    monitor_arguments.add_metrics({n: (one.arguments, one.options) for n, one in made.items()})
+
+
+def _add_alarms(parser: _Parser) -> None:
+    alarm_arguments.add_follow(parser.options)
+    made = _add_seconds(parser, alarm_words.COMMANDS)
+    alarm_arguments.add_alarms({name: (one.arguments, one.options) for name, one in made.items()})
+
+
+def _add_seconds(parser: _Parser, texts: Mapping[str, str]) -> dict[str, _Parser]:
+    """Add the second words of a command that also means something without one."""
     _add_json(parser)
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
-    made = {name: _command(commands, name, text) for name, text in gateway_words.COMMANDS.items()}
-    gateway_arguments.add_gateway({n: (one.arguments, one.options) for n, one in made.items()})
+    made = {name: _command(commands, name, text) for name, text in texts.items()}
     for one in made.values():
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
+    return made
 
 
 def _add_cache(parser: _Parser) -> None:

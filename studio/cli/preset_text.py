@@ -221,6 +221,7 @@ def _expected(row: Expected) -> str:
         for form, key, text in (
             (preset_words.POOL, "tokens", _or_none(row.pool_tokens, tokens_text)),
             (preset_words.DECODE, "rate", _or_none(row.decode_tokens_per_s, rate_text)),
+            (preset_words.STEP, "count", _or_none(row.tokens_per_step, "{:.2f}".format)),
             (preset_words.TOTAL, "rate", _or_none(row.total_tokens_per_s, rate_text)),
             (preset_words.PREFILL, "rate", _or_none(row.prefill_tokens_per_s, rate_text)),
             (preset_words.FIRST_TOKEN, "time", _or_none(row.first_token_s, latency_text)),

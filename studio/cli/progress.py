@@ -27,6 +27,9 @@ class Stages(Protocol):
     def show(self, progress: StageProgress) -> None:
         """Show where one stage stands."""
 
+    def say(self, text: str) -> None:
+        """Say something that stays, and go on showing stages."""
+
     def close(self) -> None:
         """Leave what is shown standing and write below it from now on."""
 
@@ -53,6 +56,10 @@ class Lines:
             if text == before or (state is progress.state and now - at < _LINE_EVERY_S):
                 return
         self._told[progress.stage] = (now, progress.state, text)
+        self._console.note(text)
+
+    def say(self, text: str) -> None:
+        """Say something in a line of its own."""
         self._console.note(text)
 
     def close(self) -> None:
@@ -91,6 +98,11 @@ class Bars:
                 self._is_open = True
                 self._live.start()
             self._live.update(_shown(list(self._stages.values()), self._width), refresh=True)
+
+    def say(self, text: str) -> None:
+        """Say something above the bars."""
+        with contextlib.suppress(OSError):
+            self._live.console.print(text, soft_wrap=True)
 
     def close(self) -> None:
         """Leave the bars standing and write below them from now on."""

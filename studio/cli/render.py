@@ -11,8 +11,9 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from studio.cli import boot_words, service_text, words
+from studio.cli import alarm_text, boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
+from studio.cli.card_text import card_pairs
 from studio.cli.traffic_text import traffic_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
@@ -294,7 +295,7 @@ def status_text(status: Status, now: float) -> str:
         if engine.state is EngineState.FAILED:
             pairs.append(("", words.SEE_FIX))
     elif engine.died_of is not None:
-        pairs.append((words.LABEL_DEATH, engine.died_of))
+        pairs.append((words.LABEL_DEATH, _death_text(engine.died_of, engine.died_at)))
     pairs += _boot_pairs(engine)
     if engine.note is not None and engine.state is not EngineState.STARTING:
         pairs.append((words.LABEL_NOTE, engine.note))
@@ -307,6 +308,7 @@ def status_text(status: Status, now: float) -> str:
         text = words.runtime_text(engine.runtime, engine.runtime_id[:_ID_SHOWN])
         pairs.append((words.LABEL_RUNTIME, text))
     pairs += badge_pairs(engine.badges, engine.preset, engine.overrides, _VALUE_WIDTH)
+    pairs += alarm_text.status_pairs(status.alarms)
     if tick.memory_bytes is not None:
         pairs.append(
             (
@@ -318,12 +320,7 @@ def status_text(status: Status, now: float) -> str:
                 ),
             )
         )
-    for gpu in status.host.gpus if status.host else ():
-        used = None
-        if gpu.total_bytes is not None and gpu.free_bytes is not None:
-            used = gpu.total_bytes - gpu.free_bytes
-        amount = words.of_total(bytes_text(used), bytes_text(gpu.total_bytes))
-        pairs.append((words.LABEL_CARDS, f"{gpu.index}: {gpu.name}, {amount}"))
+    pairs += card_pairs(status)
     pairs += traffic_pairs(status)
     service = status.service
     since = duration_text(max(0.0, now - service.started_at))
@@ -445,6 +442,13 @@ def processes_text(processes: Sequence[ProcessInfo], now: float, width: int | No
             )
         )
     return table(rows, width)
+
+
+def _death_text(cause: str, at: float | None) -> str:
+    if at is None:
+        return cause
+    moment = datetime.datetime.fromtimestamp(at, tz=datetime.UTC)
+    return words.DEATH_AT.format(at=moment_text(moment.isoformat()), cause=cause)
 
 
 def moment_text(iso: str) -> str:

@@ -3,7 +3,7 @@
 import datetime
 
 from studio.cli import service_words as words
-from studio.domain.service import AutostartInfo, AutostartState, SleepInfo, UnitInfo
+from studio.domain.service import AutostartInfo, AutostartState, SleepInfo, UnitInfo, UnitStart
 
 _SEPARATOR = " · "
 
@@ -81,3 +81,11 @@ def _clock(at: float | None) -> str:
     if at is None:
         return "–"
     return f"{datetime.datetime.fromtimestamp(at).astimezone():%H:%M}"
+
+
+def unit_used(unit: UnitStart) -> str:
+    """Say what came of starting the service through its unit."""
+    if unit.problem is None:
+        return words.BY_UNIT
+    hint = f" {unit.problem.hint}" if unit.problem.hint else ""
+    return words.NOT_BY_UNIT.format(why=f"{unit.problem.message}{hint}")

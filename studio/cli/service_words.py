@@ -70,3 +70,6 @@ NO_UNIT_YET = "systemd does not keep the service yet: `weir service install`."
 HANDING_OVER = "Handing the running service over to systemd"
 SERVING_AGAIN = "Starting `{preset}` again"
 ASK_LINGER = "Let the service run without a login, from the machine's start on? [y/N] "
+
+BY_UNIT = "systemd keeps it: `weir service status`."
+NOT_BY_UNIT = "The service was started without its systemd unit: {why}"

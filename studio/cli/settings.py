@@ -36,8 +36,14 @@ async def settings(call: Invocation, connector: "Connector", console: Console) -
 def settings_text(now: CareSettings) -> str:
     """Return the settings, one a line, with what each means."""
     return labelled(
-        (name, text if name in now.chosen else text + words.NOT_CHOSEN) for name, text in _rows(now)
+        (name, text if name in now.chosen else text + _why(name, now)) for name, text in _rows(now)
     )
+
+
+def _why(name: str, now: CareSettings) -> str:
+    """Return why something holds that nobody chose."""
+    is_given = name == words.SAMPLE and now.sample_s != CareSettings().sample_s
+    return words.BY_VARIABLE if is_given else words.NOT_CHOSEN
 
 
 def _rows(now: CareSettings) -> Iterator[tuple[str, str]]:
@@ -53,6 +59,7 @@ def _rows(now: CareSettings) -> Iterator[tuple[str, str]]:
         yield words.WAIT, words.WAIT_NONE
     else:
         yield words.WAIT, words.WAIT_SECONDS.format(seconds=duration_text(now.wait_s))
+    yield words.SAMPLE, words.SAMPLE_SECONDS.format(seconds=f"{now.sample_s:g} s")
 
 
 SETTINGS_COMMANDS: Mapping[str, Command] = {"settings": settings}

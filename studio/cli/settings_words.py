@@ -2,10 +2,13 @@
 
 from studio.domain.settings import OnDeath, OnStall
 
-ABOUT = "Show and set what follows when an engine dies or stands still, and how long requests wait."
+ABOUT = (
+    "Show and set what follows when an engine dies or stands still, how long requests wait, and "
+    "how often the monitor looks."
+)
 HELP_SET = (
     "Set one thing; may be given again: on-death=restart|tell, on-stall=restart|wait|tell, "
-    "stall-s=SECONDS, wait-s=SECONDS."
+    "stall-s=SECONDS, wait-s=SECONDS, sample-s=SECONDS."
 )
 HELP_FORGET = "Forget one of them, so that the default holds again."
 
@@ -13,7 +16,9 @@ ON_DEATH = "on-death"
 ON_STALL = "on-stall"
 STALL = "stall-s"
 WAIT = "wait-s"
+SAMPLE = "sample-s"
 NOT_CHOSEN = " (the default)"
+BY_VARIABLE = " (by WEIR_SAMPLE_S)"
 
 DEATHS = {
     OnDeath.RESTART: "restart: an engine that dies while it serves is started again; after the "
@@ -34,3 +39,4 @@ WAIT_AUTO = (
 )
 WAIT_SECONDS = "{seconds}: so long requests wait for an engine on its way"
 WAIT_NONE = "0: requests do not wait for an engine on its way and get 503 at once"
+SAMPLE_SECONDS = "{seconds}: so often the monitor looks at cards, engine and host"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from studio.cli import render, words
+from studio.cli import render, service_text, words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console, OutputClosed
 from studio.cli.reach import running, running_or_none
@@ -62,7 +62,11 @@ async def _connect(
         await client.close()
         return await connector.connect(start=True, hold=False), False
     console.note(words.STARTING_SERVICE)
-    return await connector.connect(start=True, hold=hold), True
+    client = await connector.connect(start=True, hold=hold)
+    if client.started is not None:
+        console.note(service_text.unit_used(client.started))
+    # systemd goes on with a service of its unit when this command ends; only the engine is ours.
+    return client, client.started is None or not client.started.is_started
 
 
 async def _up(call: Invocation, client: "ControlClient", console: Console, ours: _Ours) -> int:
@@ -170,6 +174,13 @@ async def operate(
             raise Interrupted("interrupted", words.INTERRUPTED) from None
     _report(result, console)
     return 0
+
+
+async def served(
+    client: "ControlClient", call: Invocation, watch: Watch, console: Console
+) -> UpResult:
+    """Let what was typed serve, asking the person what has to be asked."""
+    return await _until_served(client.up, _request(call), watch, console)
 
 
 def _forget_cancelling() -> None:

@@ -13,18 +13,21 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import msgspec
 
-from studio.cli import render, words
-from studio.cli.console import Console
+from studio.cli import alarm_text, alarm_words, render, words
+from studio.cli.console import Console, plain
 from studio.cli.progress import stages_for
 from studio.cli.reach import Connector, running_or_none
+from studio.domain.alarms import Alarm
 from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
+    AlarmChanged,
     CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    PoolChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -71,6 +74,7 @@ class Watch:
         self._tick: Tick | None = None
         self._is_live = False
         self._told: tuple[float, str] | None = None
+        self._warned: set[str] = set()
 
     async def follow(self, client: "ControlClient", *, hold: bool) -> Ending:
         """Show events until there is nothing more to show; return why."""
@@ -99,12 +103,21 @@ class Watch:
                 self._show_live()
             case UpFinished():
                 self._finished.set()
-            case (
-                LogAppended() | GatewayChanged() | KeysChanged() | CacheFound() | ServiceStopping()
-            ):
+            case AlarmChanged():
+                self._alarm(event.alarm)
+            case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
+                pass
+            case CacheFound() | ServiceStopping():
                 pass
             case _:
                 assert_never(event)
+
+    def _alarm(self, alarm: Alarm) -> None:
+        """Tell of an alarm that is new or over, above the live line."""
+        if alarm.ended_at is not None:
+            self.console.note(alarm_text.over_line(alarm))
+        elif not alarm.is_muted:
+            self.console.note(f"{alarm_text.head(alarm)}. {alarm.cause} {alarm_words.SEE_MORE}")
 
     def _with_last_ttft(self, tick: Tick) -> Tick:
         """Keep the newest TTFT on show: most seconds have no first token in them."""
@@ -136,7 +149,15 @@ class Watch:
         if not self.opened.is_set():
             self._early.append(progress)
         elif not self._is_live:
-            self._stages.show(progress)
+            self._show(progress)
+
+    def _show(self, progress: StageProgress) -> None:
+        """Show a stage, and what its start is warned of, once."""
+        self._stages.show(progress)
+        for warning in progress.warnings:
+            if warning not in self._warned:
+                self._warned.add(warning)
+                self._stages.say(words.WARNING.format(text=plain(warning)))
 
     def _engine_changed(self, engine: EngineSnapshot) -> None:
         self._engine = engine
@@ -145,7 +166,7 @@ class Watch:
             # The stream begins with the stages of the last `up`: news only if that still runs.
             if any(one.state is StageState.RUNNING for one in self._early):
                 for one in self._early:
-                    self._stages.show(one)
+                    self._show(one)
         if not self._is_live:
             return
         self._show_live()

@@ -6,15 +6,23 @@ come in as text that studio.domain.units has made.
 
 from studio.cli import (
     adopt_words,
+    alarm_words,
+    bench_words,
     boot_words,
     cache_words,
     gateway_words,
+    gpu_words,
+    history_words,
     key_words,
     network_words,
+    pool_words,
     remedy_words,
     report_words,
+    scrape_words,
     service_words,
     settings_words,
+    speed_words,
+    top_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -38,7 +46,14 @@ COMMANDS: dict[str, str] = {
     "switch": "Serve another preset; address and keys stay the same.",
     "down": "End the engine and the service.",
     "status": "Show what runs, where, and how full it is.",
+    "top": top_words.ABOUT,
+    "gpus": gpu_words.ABOUT,
     "ps": "List the processes that belong to the Studio.",
+    "pool": pool_words.ABOUT,
+    "speed": speed_words.ABOUT,
+    "history": history_words.ABOUT,
+    "metrics": scrape_words.ABOUT,
+    "alarms": alarm_words.ABOUT,
     "diagnose": remedy_words.ABOUT_DIAGNOSE,
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",
@@ -47,6 +62,7 @@ COMMANDS: dict[str, str] = {
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
     "boots": boot_words.ABOUT,
+    "bench": bench_words.ABOUT,
     "doctor": "Say what this machine is good for, what is in the way, and what to do about it.",
     "keys": "Make, limit, list and revoke the API keys of chat clients.",
     "requests": key_words.ABOUT_REQUESTS,
@@ -259,6 +275,7 @@ NO_WORDS = ("n", "no")
 # weir up
 
 STARTING_SERVICE = "Starting the service."
+WARNING = "Warning: {text}"
 STAGES: dict[Stage, str] = {
     Stage.DETECT: "Look at this machine",
     Stage.RUNTIME: "Runtime",
@@ -380,6 +397,7 @@ LABEL_ERROR = "Error"
 SEE_FIX = "What can be done about it: `weir fix`."
 LABEL_NOTE = "Note"
 LABEL_DEATH = "Last death"
+DEATH_AT = "{at}: {cause}"
 LABEL_STAGE = "Stage"
 GATEWAY_CLOSED = "closed"
 

@@ -10,11 +10,15 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from studio.control.client_alarms import AlarmCalls
+from studio.control.client_bench import BenchCalls
 from studio.control.client_keys import KeyCalls
+from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.client_traffic import TrafficCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
+from studio.domain.cards import CardsReading
 from studio.domain.control import (
     ProcessInfo,
     Status,
@@ -43,6 +47,7 @@ from studio.domain.service import (
     SleepRequest,
     UnitInfo,
     UnitRequest,
+    UnitStart,
     UnitText,
 )
 from studio.domain.settings import CareChange, CareSettings
@@ -54,12 +59,21 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls):
+class ControlClient(
+    PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls, BenchCalls, MonitorCalls, AlarmCalls
+):
     """One caller of one service. Every method raises the service's own `StudioError`."""
+
+    started: UnitStart | None = None
+    """What came of starting the service through its systemd unit; None: that was not tried."""
 
     async def status(self) -> Status:
         """Return one instant of service, engine and gateway."""
         return await self.call("GET", "/status", Status)
+
+    async def cards(self) -> CardsReading:
+        """Return what every card does right now."""
+        return await self.call("GET", "/cards", CardsReading)
 
     async def up(self, request: UpRequest) -> UpResult:
         """Serve a preset; returns when its first token was generated."""

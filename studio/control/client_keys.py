@@ -17,6 +17,7 @@ from studio.domain.keys import (
     UsageBy,
     UsageRow,
 )
+from studio.domain.secrets import StoreInfo
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import AdoptedInfo
 
@@ -30,7 +31,7 @@ class KeyCalls(Calls):
 
     async def create_key(self, request: KeyRequest) -> NewKey:
         """Make a key; this is the only time that it can be read."""
-        return await self.call("POST", "/keys", NewKey, body=request)
+        return await self.call("POST", "/keys", NewKey, body=request, patient=request.store)
 
     async def revoke_key(self, key_id: str, *, stop_running: bool = False) -> KeyInfo:
         """Make a key useless from now on; its running requests go on unless told."""
@@ -40,6 +41,14 @@ class KeyCalls(Calls):
     async def rotate_key(self, key_id: str) -> NewKey:
         """Replace a key's secret; this is the only time that the new one can be read."""
         return await self.call("POST", f"/keys/{part(key_id)}/rotate", NewKey)
+
+    async def reveal_key(self, key_id: str) -> NewKey:
+        """Return a key that was made with `store`."""
+        return await self.call("POST", f"/keys/{part(key_id)}/reveal", NewKey, patient=True)
+
+    async def secret_store(self) -> StoreInfo:
+        """Return where a key that is made with `store` would be kept."""
+        return await self.call("GET", "/secrets", StoreInfo)
 
     async def rename_key(self, key_id: str, name: str) -> KeyInfo:
         """Give a key another name."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 
+from studio.app import unit_start
 from studio.control import service
 from studio.control.calls import Answers
 from studio.control.client import ControlClient
@@ -27,8 +28,9 @@ _LOG_TAIL_LINES = 5
 async def connect(paths: Paths, *, start: bool, hold: bool) -> ControlClient:
     """Return a client of this home's service.
 
-    With `start`, one is started when none runs; with `hold` too, it ends when the caller's hold on
-    its events is gone, and without `hold` it stays, whoever started it.
+    With `start`, one is started when none runs, through its systemd unit where that is ours and
+    switched on (`client.started` says what came of it). Otherwise with `hold` it ends when the
+    caller's hold on its events is gone, and without `hold` it stays, whoever started it.
     Raises: ServiceUnreachable (`service-not-running`, `service-not-started`), HostLacks.
     """
     client = await _join(paths)
@@ -41,6 +43,19 @@ async def connect(paths: Paths, *, start: bool, hold: bool) -> ControlClient:
             "service-not-running", "No service is running.", hint="`weir up` starts one."
         )
     service.require_writable(paths)
+    unit = await unit_start.start(paths)
+    if unit is not None and unit.is_started:
+        client = await _join(paths)
+        if client is not None:
+            client.started = unit
+            return client
+    client = await _by_hand(paths, hold=hold)
+    client.started = unit
+    return client
+
+
+async def _by_hand(paths: Paths, *, hold: bool) -> ControlClient:
+    """Start a service that nobody keeps, and return a client of it."""
     log = paths.logs / "service-start.log"
     argv = [*detach.own_command(), "service", "run", *(["--until-released"] if hold else [])]
     child = detach.spawn(argv, dict(os.environ), log)

@@ -8,10 +8,14 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import unquote
 
 from studio.app.studio import Studio
+from studio.control.alarms import AlarmRoutes
+from studio.control.benches import Benches
 from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
+from studio.control.live import Live
+from studio.control.monitoring import Monitoring
 from studio.control.records import Records
 from studio.control.traffic import Traffic
 from studio.domain.adopt import AdoptRequest
@@ -51,6 +55,10 @@ class Router:
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
             *Traffic(studio.cache, studio.adjustments, studio.prompts, studio.keys).routes(),
+            *Benches(studio.bench).routes(),
+            *AlarmRoutes(studio.alarms).routes(),
+            *Live(studio.cards).routes(),
+            *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),
             ("POST", re.compile(r"/switch"), self._switch),
@@ -114,6 +122,8 @@ class Router:
             ("GET", re.compile(r"/keys/usage"), self._usage),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/revoke"), self._revoke_key),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/rotate"), self._rotate_key),
+            ("POST", re.compile(r"/keys/([^/]{1,1024})/reveal"), self._reveal_key),
+            ("GET", re.compile(r"/secrets"), self._secrets),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/rename"), self._rename_key),
             ("POST", re.compile(r"/keys/([^/]{1,1024})/limits"), self._limit_key),
             ("GET", re.compile(r"/requests"), self._requests),
@@ -321,6 +331,12 @@ class Router:
 
     async def _rotate_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.keys.rotate(unquote(parts[0]))
+
+    async def _reveal_key(self, _query: Query, _body: bytes, parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.reveal(unquote(parts[0]))
+
+    async def _secrets(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.keys.store_info()
 
     async def _rename_key(self, _query: Query, body: bytes, parts: tuple[str, ...]) -> object:
         return await self._studio.keys.rename(unquote(parts[0]), _read(body, RenameRequest))

@@ -7,13 +7,15 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from studio.app.scrape import PATH as METRICS_PATH
 from studio.app.studio import Studio
 from studio.control.calls import http_status
 from studio.control.router import BODY_LIMIT_BYTES, Router
 from studio.control.transport import PREFIX
-from studio.domain.errors import BadInput, StudioError
+from studio.domain.errors import BadInput, Damaged, HostLacks, StudioError
 from studio.domain.events import Event
 from studio.host.http_server import Exchange, Server, serve
+from studio.monitor.exposition import MEDIA_TYPE
 
 _JSON = (b"content-type", b"application/json")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -53,9 +55,17 @@ class ControlServer:
         return any(not exchange.is_gone for exchange in self._callers)
 
     async def open(self) -> None:
-        """Listen on a free loopback port."""
-        self._server = await serve(self._handle, address="127.0.0.1", port=0)
+        """Listen on a free loopback port; where metrics are scraped, on the one of last time."""
+        wanted = None
+        with contextlib.suppress(Damaged, HostLacks):
+            wanted = self._studio.insight.scrape.wanted_port
+        if wanted is not None:
+            with contextlib.suppress(StudioError):  # taken: metrics are worth less than a service
+                self._server = await serve(self._handle, address="127.0.0.1", port=wanted)
+        if self._server is None:
+            self._server = await serve(self._handle, address="127.0.0.1", port=0)
         self._studio.selftest.control_port = self.port
+        self._studio.insight.scrape.open_port = self.port
 
     async def close(self) -> None:
         """Stop listening; answers under way are finished first."""
@@ -63,7 +73,10 @@ class ControlServer:
             await self._server.close(grace_s=2.0)
 
     async def _handle(self, exchange: Exchange) -> None:
-        refusal = self._refusal(exchange)
+        if exchange.path == METRICS_PATH:
+            self._metrics(exchange)
+            return
+        refusal = self._foreign(exchange) or self._refusal(exchange)
         if refusal is not None:
             status, error = refusal
             exchange.respond(status, [_JSON], msgspec.json.encode(error.info))
@@ -89,12 +102,36 @@ class ControlServer:
             self._callers.discard(exchange)
         exchange.respond(status, [_JSON], answer)
 
-    def _refusal(self, exchange: Exchange) -> tuple[int, StudioError] | None:
-        """Return why this caller is not served: another site's page, or no token."""
+    def _metrics(self, exchange: Exchange) -> None:
+        """Answer a scraper: the same rules for Host and Origin, a token of its own."""
+        refusal = self._foreign(exchange)
+        if refusal is None and exchange.method != "GET":
+            error = BadInput(
+                "method-not-allowed", f"{METRICS_PATH} takes GET, not {exchange.method}."
+            )
+            refusal = http_status(error), error
+        text = b""
+        if refusal is None:
+            try:
+                text = self._studio.insight.scrape.answer(exchange.header(b"authorization") or b"")
+            except StudioError as error:
+                status = 401 if error.code == "token-wrong" else http_status(error)
+                refusal = status, error
+        if refusal is not None:
+            exchange.respond(refusal[0], [_JSON], msgspec.json.encode(refusal[1].info))
+            return
+        exchange.respond(200, [(b"content-type", MEDIA_TYPE)], text)
+
+    def _foreign(self, exchange: Exchange) -> tuple[int, StudioError] | None:
+        """Return why this caller is not served: it is another site's page."""
         if exchange.host_name not in _LOOPBACK or exchange.header(b"origin") is not None:
             return 403, BadInput(
                 "origin-refused", "The control API takes local programs only, no web pages."
             )
+        return None
+
+    def _refusal(self, exchange: Exchange) -> tuple[int, StudioError] | None:
+        """Return why this caller is not served: it does not know the token."""
         given = exchange.header(b"authorization") or b""
         if not hmac.compare_digest(given, b"Bearer " + self._token):
             return 401, BadInput(

@@ -26,11 +26,25 @@ class CardSample(msgspec.Struct, frozen=True, kw_only=True):
     throttle: tuple[str, ...] | None = None
     """Why it runs slower than it could (`nvml.THROTTLE_REASONS`); empty: nothing holds it back."""
     pcie_rx_bytes_per_s: float | None = None
+    """Means of 20 ms, taken of one card a second in turn, because the driver holds the caller for
+    as long: with eight cards up to eight seconds old."""
     pcie_tx_bytes_per_s: float | None = None
     ecc_uncorrected: int | None = None
     """Since the driver was loaded."""
     processes: tuple[GpuProcess, ...] | None = None
+    """Who holds memory, looked at every five seconds; None: the driver does not say (WSL)."""
     faults: tuple[str, ...] = ()
     """What the driver answered where it should have told, in its own words."""
     is_lost: bool = False
     """It was there and answers no more (fallen off the bus, unplugged, driver reloading)."""
+
+
+class CardsReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of all cards."""
+
+    cards: tuple[CardSample, ...] | None = None
+    """None: the driver did not answer, or there is none; empty: it lists no card."""
+    note: str | None = None
+    """Why cards are not known, or not fresh, in a sentence; None: nothing is wrong."""
+    source: str | None = None
+    """Who told: `nvml` or `nvidia-smi`; None: nobody."""

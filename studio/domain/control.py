@@ -2,12 +2,14 @@
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits, PromptLogState
 from studio.domain.manifests import InstalledRuntime, Knob
-from studio.domain.metrics import Tick
+from studio.domain.metrics import MonitorInfo, Tick
 from studio.domain.remedies import Badge, Remedy
+from studio.domain.secrets import StoreKind
 from studio.domain.server import EngineSnapshot
 from studio.domain.service import AutostartInfo, SleepInfo
 
@@ -45,6 +47,8 @@ class UpResult(msgspec.Struct, frozen=True, kw_only=True):
     already_running: bool = False
     notes: tuple[str, ...] = ()
     """What was changed by itself to start it, and why its pool differs from the last one."""
+    warnings: tuple[str, ...] = ()
+    """What its plan warned of before the start."""
     offers: tuple[Remedy, ...] = ()
     """What could be done now that it runs."""
     overrides: dict[str, str] = {}
@@ -63,6 +67,8 @@ class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):
     rotated_at: str | None = None
     """When its secret was replaced."""
     has_expired: bool = False
+    stored: StoreKind | None = None
+    """Where it is kept so that it can be shown again; None: nowhere, as most keys."""
     last_used_at: str | None = None
     last_address: str | None = None
     limits: KeyLimits = KeyLimits()
@@ -90,6 +96,8 @@ class KeyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     name: str
     limits: KeyLimits = KeyLimits()
+    store: bool = False
+    """Keep it where it can be read again: in the system's keyring, else in a file."""
 
 
 class GatewayInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +140,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Clients whose prompts are computed again each turn (`weir cache`)."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    alarms: tuple[Alarm, ...] = ()
+    """What the monitor warns of now, the worst first."""
+    monitor: MonitorInfo | None = None
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ class DiagnoseRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Read a log and say why the engine in it failed."""
 
     path: str | None = None
-    """A file on the service's machine; None: the log of the Studio's own last engine."""
+    """A file on the service's machine, also a report; None: the log of the Studio's own last
+    engine."""
     exit_code: int | None = None
     """How the process ended, in any form: -9, 137, 3221225477."""
 
@@ -45,6 +46,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The most likely cause first; what follows from it behind."""
     source: str
     """The file that was read."""
+    inside: str | None = None
+    """Which log in it, where that is a zip: a report, or what somebody packed."""
     lines: int
     death: KnownDeath | None = None
     """The last one within a day, where the Studio's own log says nothing: it was healed since."""

@@ -4,9 +4,11 @@ import enum
 
 import msgspec
 
+from studio.domain.alarms import Alarm
 from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import EngineSnapshot
 
 
@@ -63,6 +65,8 @@ class StageProgress(
     rate: float | None = None
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
+    warnings: tuple[str, ...] = ()
+    """What may go wrong with this start, as far as its plan can tell."""
 
 
 class EngineChanged(
@@ -111,6 +115,20 @@ class CacheFound(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     finding: CacheFinding
 
 
+class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="pool-changed"):
+    """Other requests lie in the pool, or more or less fits; at most once a tick."""
+
+    pool: PoolReport
+
+
+class AlarmChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="alarm-changed"
+):
+    """An alarm was raised, grew worse, was silenced or is over (`ended_at`)."""
+
+    alarm: Alarm
+
+
 class ServiceStopping(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="service-stopping"
 ):
@@ -128,5 +146,7 @@ Event = (
     | UpFinished
     | KeysChanged
     | CacheFound
+    | PoolChanged
+    | AlarmChanged
     | ServiceStopping
 )

@@ -164,6 +164,8 @@ class Expected(Document, frozen=True, kw_only=True):
     """Under which settings, where they are not the preset's own."""
     pool_tokens: int | None = None
     decode_tokens_per_s: float | None = None
+    tokens_per_step: float | None = None
+    """With speculation: those that one step made, the accepted guesses and one more."""
     total_tokens_per_s: float | None = None
     """Of all running requests together."""
     prefill_tokens_per_s: float | None = None

@@ -115,7 +115,10 @@ class EngineSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     max_model_len: int | None = None
     restarts: int = 0
     died_of: str | None = None
-    """What the last death was that it was started again after, in a sentence."""
+    """What the last death was that it was started again after, in a sentence. A service that was
+    itself started again tells of the last one within a day, until an engine is started twice."""
+    died_at: float | None = None
+    """When that was, in seconds since the epoch."""
     overrides: dict[str, str] = {}
     error: ErrorInfo | None = None
     stalled_s: float | None = None

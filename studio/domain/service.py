@@ -89,6 +89,14 @@ class UnitRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Let a service that the unit keeps already start anew with what was written."""
 
 
+class UnitStart(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of starting the service through its unit."""
+
+    is_started: bool
+    problem: ErrorInfo | None = None
+    """Why it was not."""
+
+
 class UnitText(msgspec.Struct, frozen=True, kw_only=True):
     """The unit as it would be written, passwords left out."""
 

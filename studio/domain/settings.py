@@ -1,4 +1,5 @@
-"""What the person chooses for every start: what follows a death, a standstill, and early requests.
+"""What the person chooses for every start: what follows a death, a standstill, and early requests,
+and how often the monitor looks.
 
 `None` means that nobody chose it, and the default holds.
 """
@@ -38,13 +39,15 @@ class CareSettings(msgspec.Struct, frozen=True, kw_only=True):
     wait_s: float | None = None
     """Seconds that requests wait for an engine that is coming; 0: none; None: 60, or as long as
     its boot should take."""
+    sample_s: float = 1.0
+    """Seconds between two looks of the monitor at cards, engine and host."""
     chosen: tuple[str, ...] = ()
     """Which of them the person chose, by their names as typed."""
 
 
 class CareChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to set and what to forget, by name as typed: `on-death`, `on-stall`, `stall-s`,
-    `wait-s`."""
+    `wait-s`, `sample-s`."""
 
     values: dict[str, str] = {}
     forget: tuple[str, ...] = ()

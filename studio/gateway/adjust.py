@@ -13,13 +13,16 @@ from typing import assert_never
 import msgspec
 
 from studio.gateway import trap_fields, trap_messages, traps
-from studio.gateway.draft import Draft, Fields
+from studio.gateway.draft import Body, Draft, Fields
 from studio.gateway.engine import EngineTarget
+from studio.gateway.estimate import text_of
 from studio.gateway.traps import Action, Trap
 
 ALL = "all"
 """Stands for every rule in what the person chose."""
 _MOST_NOTES = 12
+_MOST_BYTES = 32 << 20
+"""What is changed is held twice; a larger body is not."""
 _MOST_NOTE = 160
 
 logger = logging.getLogger(__name__)
@@ -29,7 +32,7 @@ logger = logging.getLogger(__name__)
 class Adjusted:
     """A body as it goes on."""
 
-    body: bytes
+    body: Body
     fields: Fields
     notes: tuple[str, ...] = ()
     """What was changed, by which rule; empty: nothing."""
@@ -68,24 +71,27 @@ class Adjuster:
         return self._fitting[facts]
 
     def adjust(
-        self, body: bytes, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
+        self, body: Body, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
     ) -> Adjusted:
         """Return the body to send; never fails: what cannot be changed goes on as it is."""
         try:
-            return self._adjusted(body, fields, route, engine, key_id)
+            if len(body) <= _MOST_BYTES:
+                return self._adjusted(body, fields, route, engine, key_id)
+            logger.info("a request is too large to be changed; it goes on as it is")
         except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
             logger.info("a request is not as the rules expect; it goes on as it is")
-            return Adjusted(body=body, fields=fields)
+        return Adjusted(body=body, fields=fields)
 
     def _adjusted(
-        self, body: bytes, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
+        self, body: Body, fields: Fields, route: str, engine: EngineTarget, key_id: str | None
     ) -> Adjusted:
         draft: Draft | None = None
         notes: list[str] = []
+        text = text_of(body)
         for rule in self.fitting(engine):
             if route not in rule.routes or not self.is_on(rule, key_id):
                 continue
-            if not rule.may_apply(body, fields):
+            if not rule.may_apply(text, fields):
                 continue
             draft = draft or Draft(fields, route)
             found = [note for action in rule.do for note in _done(draft, action, engine)]

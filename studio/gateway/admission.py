@@ -15,6 +15,7 @@ from studio.gateway.key import Key
 from studio.gateway.request import Request
 from studio.gateway.routes import Route
 from studio.gateway.usage_book import UsageBook
+from studio.host.http_client import Pieces
 
 _MINUTE_S = 60.0
 
@@ -51,7 +52,7 @@ def admit(key: Key, request: Request, book: UsageBook) -> None:
         _check_minute(key, limits.requests_per_minute)
 
 
-async def bounded(request: Request, prepared: Prepared, engine: EngineTarget) -> bytes:
+async def bounded(request: Request, prepared: Prepared, engine: EngineTarget) -> Pieces:
     """Return the body to send; refuse a model or a length that the key is not for.
 
     Raises: Refusal (`key-model`, `key-revoked`, `key-context`, `context-unknown`).
@@ -65,10 +66,11 @@ async def bounded(request: Request, prepared: Prepared, engine: EngineTarget) ->
     if prepared.model is None or not key.gate.allows_model(prepared.model):
         key.gate.check_model(meant)  # a key for an alias may use the alias
     if key.limits.max_context is None:
-        return prepared.body
-    return await context.bounded(
+        return prepared.pieces
+    body = await context.bounded(
         prepared.body, route, engine, most=key.limits.max_context, key_name=key.name
     )
+    return (body,)
 
 
 def _check_day(key: Key, request: Request, book: UsageBook) -> None:

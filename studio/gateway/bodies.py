@@ -11,21 +11,23 @@ from types import MappingProxyType
 import msgspec
 
 from studio.gateway.adjust import Adjusted
+from studio.gateway.draft import Body, Fields
+from studio.host.http_client import Pieces
 
 _TRUE = frozenset({b"true", b"1", b'"true"'})
 """What the engine, too, reads as true."""
+_COPIED_BYTES = 1 << 20
+"""A larger body (pictures) is sent in pieces instead of being copied to change its end."""
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 _NO_RAW = msgspec.Raw()
-
-Fields = Mapping[str, msgspec.Raw]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A body as the engine gets it."""
 
-    body: bytes
+    pieces: Pieces
     model: str | None = None
     """As the body names it; None: not named, or no name."""
     meant: str = ""
@@ -36,14 +38,27 @@ class Prepared:
     notes: tuple[str, ...] = ()
     """What was changed so that the engine takes it, by which rule."""
 
+    @property
+    def body(self) -> bytes:
+        """Return it in one piece; of a large one that is a copy."""
+        return in_one(self.pieces)
+
+
+def in_one(pieces: Pieces) -> bytes:
+    """Return the pieces of a body as one; of a large one that is a copy."""
+    first = pieces[0]
+    if len(pieces) == 1 and isinstance(first, bytes):
+        return first
+    return b"".join(pieces)
+
 
 def prepare(
-    body: bytes,
+    body: Body,
     *,
     served_name: str,
     takes_stream_options: bool,
     aliases: Mapping[str, str] = _NO_ALIASES,
-    adjust: Callable[[bytes, Fields], Adjusted] | None = None,
+    adjust: Callable[[Body, Fields], Adjusted] | None = None,
 ) -> Prepared:
     """Name the model where the body names none or an alias, and ask for the usage of a stream.
 
@@ -53,7 +68,7 @@ def prepare(
     try:
         asked: Fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Prepared(body=body)
+        return Prepared(pieces=(body,))
     notes: tuple[str, ...] = ()
     if adjust is not None:
         adjusted = adjust(body, asked)
@@ -72,7 +87,7 @@ def prepare(
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        body=appended(body, fields) if fields else body,
+        pieces=_appended(body, fields) if fields else (body,),
         model=model,
         meant=str(fields.get("model", model or "")),
         is_stream=is_stream,
@@ -109,7 +124,21 @@ def _name(raw: msgspec.Raw) -> str | None:
 
 def appended(body: bytes, fields: dict[str, object]) -> bytes:
     """Return a JSON object with more fields at its end: of two of a name, the last one counts."""
+    return b"".join(_appended(body, fields))
+
+
+def _appended(body: Body, fields: dict[str, object]) -> Pieces:
     end = body.rindex(b"}")
-    is_empty = body[:end].rstrip(b" \t\r\n").endswith(b"{")
     added = msgspec.json.encode(fields)[1:-1]
-    return b"".join((body[:end], b"" if is_empty else b",", added, body[end:]))
+    ending = b"".join((b"" if _is_empty(body, end) else b",", added, body[end:]))
+    if len(body) > _COPIED_BYTES:
+        return (memoryview(body)[:end], ending)
+    return (bytes(body[:end]) + ending,)
+
+
+def _is_empty(body: Body, end: int) -> bool:
+    """Return whether the object that ends at `end` has no field; copies little of it to see."""
+    size = 64
+    while not (before := body[max(0, end - size) : end].rstrip(b" \t\r\n")):
+        size *= 64
+    return before.endswith(b"{")

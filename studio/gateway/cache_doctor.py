@@ -51,6 +51,8 @@ class Case:
     ttft_s: float | None
     engine: object
     """The same object as long as it is the same engine."""
+    is_too_large: bool = False
+    """Its prompt was not taken along."""
     merges_systems: bool = False
     """The engine moves system messages from the middle to the head."""
 
@@ -96,6 +98,9 @@ class CacheDoctor:
             self._engine, self._boot = case.engine, self._boot + 1
         client = self._client(case)
         client.count(case.prompt_tokens, case.cached_tokens, case.at)
+        if case.is_too_large:
+            self.not_compared += is_wanted(case.route, 0)
+            return
         if len(case.body) < _LEAST_BODY_BYTES:
             return
         is_full = (

@@ -58,6 +58,7 @@ class Refusal(Exception):
 
 _STATUSES = {
     "body-too-large": 413,
+    "bodies-too-many": 503,
     "engine-unreachable": 503,
     "engine-late": 503,
     "engine-cut-off": 502,

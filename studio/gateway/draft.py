@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+Body = bytes | bytearray
 Fields = Mapping[str, msgspec.Raw]
 MISSING = object()
 """What is not there; None is JSON's null."""

@@ -2,11 +2,13 @@
 
 import collections
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
 from studio.domain.control import KeyInfo
 from studio.domain.keys import KeyLimits
+from studio.domain.pool import Resident
 from studio.gateway.dialects import Refusal
 from studio.gateway.key_limits import Gate
 
@@ -16,6 +18,9 @@ class Running(Protocol):
 
     def cut(self, refusal: Refusal) -> None:
         """End it now, with an error to its client."""
+
+    def resident(self, guess: Callable[[int], int], tokens_a_piece: float) -> Resident:
+        """Return what it should hold in the pool."""
 
 
 class Key:

@@ -14,6 +14,7 @@ import secrets
 import sqlite3
 import time
 import unicodedata
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +27,7 @@ from studio.domain.keys import KeyLimits, RequestEntry, UsageBy, UsageRow
 from studio.gateway import usage_book
 from studio.gateway.database import Database
 from studio.gateway.dialects import Refusal
-from studio.gateway.key import Key, iso
+from studio.gateway.key import Key, Running, iso
 from studio.gateway.key_limits import checked
 from studio.gateway.usage import RequestRecord, Tokens
 from studio.gateway.usage_book import Pending, UsageBook
@@ -205,6 +206,16 @@ class KeyStore:
     def list(self) -> Infos:
         """Return all keys with their usage, oldest first."""
         return [key.info for key in self._keys.values()]
+
+    def info(self, key_id: str) -> KeyInfo:
+        """Return a key by id or name. Raises: NotFound (`key-unknown`)."""
+        return self._found(key_id).info
+
+    @property
+    def running(self) -> Iterator[Running]:
+        """Yield the requests of all keys that the engine works on."""
+        for key in self._keys.values():
+            yield from key.running
 
     @property
     def active(self) -> int:

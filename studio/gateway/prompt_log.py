@@ -29,6 +29,8 @@ KEPT_CHARS = 256 << 10
 """Of a longer body its beginning and its end are kept."""
 MOST_S = 7 * 86_400
 _MOST_WAITING = 32
+_MOST_HELD = 4 * KEPT_CHARS
+"""Bytes of one body until it is written: no character has more than four."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +68,9 @@ class PromptLog:
     def _switch_file(self) -> Path:
         return self._folder / "on.json"
 
-    def keep(self, key_id: str, request_id: str, route: str, at: float, body: bytes) -> None:
+    def keep(
+        self, key_id: str, request_id: str, route: str, at: float, body: bytes | bytearray
+    ) -> None:
         """Keep a request of a key that it is on for; costs a look into a dictionary otherwise."""
         until = self._until.get(key_id)
         if until is None or self._clock() >= until:
@@ -74,7 +78,8 @@ class PromptLog:
         if not self._room.acquire(blocking=False):
             logger.warning("a prompt was not kept: more came than can be written")
             return
-        written = self._thread.submit(self._write, key_id, request_id, route, at, body)
+        kept = _ends(body)
+        written = self._thread.submit(self._write, key_id, request_id, route, at, kept, len(body))
         written.add_done_callback(self._done)
 
     def until(self, key_id: str) -> float | None:
@@ -145,10 +150,21 @@ class PromptLog:
 
     # -- on the thread ---------------------------------------------------------------------
 
-    def _write(self, key_id: str, request_id: str, route: str, at: float, body: bytes) -> None:
-        text = redact(_shortened(body.decode("utf-8", "replace")))
+    def _write(
+        self,
+        key_id: str,
+        request_id: str,
+        route: str,
+        at: float,
+        kept: tuple[bytes, ...],
+        body_bytes: int,
+    ) -> None:
         entry = PromptEntry(
-            at=local(at), request_id=request_id, route=route, body_bytes=len(body), body=text
+            at=local(at),
+            request_id=request_id,
+            route=route,
+            body_bytes=body_bytes,
+            body=redact(_shortened(kept, body_bytes)),
         )
         line = msgspec.json.encode(entry) + b"\n"
         newest = self._files(key_id)[-1]
@@ -201,7 +217,24 @@ def local(at_s: float) -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def _shortened(text: str) -> str:
+def _ends(body: bytes | bytearray) -> tuple[bytes, ...]:
+    """Return what may be kept of a body: all, or of a large one its beginning and its end.
+
+    What waits to be written must not hold pictures of a hundred megabytes.
+    """
+    if len(body) <= _MOST_HELD:
+        return (bytes(body),)
+    half = _MOST_HELD // 2
+    return bytes(body[:half]), bytes(body[-half:])
+
+
+def _shortened(kept: tuple[bytes, ...], body_bytes: int) -> str:
+    if len(kept) == 2:
+        half = KEPT_CHARS // 2
+        first, last = (one.decode("utf-8", "replace") for one in kept)
+        left_out = body_bytes - len(first[:half].encode()) - len(last[-half:].encode())
+        return f"{first[:half]}\n[… {left_out:,} bytes left out …]\n{last[-half:]}"
+    text = kept[0].decode("utf-8", "replace")
     if len(text) <= KEPT_CHARS:
         return text
     half = KEPT_CHARS // 2

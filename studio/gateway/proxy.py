@@ -56,6 +56,7 @@ _NOT_SENT = _HOP_BY_HOP | {
 }
 _NOT_RETURNED = _HOP_BY_HOP | {b"content-length", b"server", b"set-cookie", b"x-request-id"}
 _CORS = b"access-control-"
+_PROGRESS = b'"prompt_progress":{'
 _JSON = (b"content-type", b"application/json")
 
 
@@ -142,6 +143,11 @@ class Relay:
             return False
         return says_dead(b"".join(self._kept))
 
+    @property
+    def progress(self) -> tuple[Tokens, int]:
+        """Return what the engine has said of tokens so far, and the events that went by."""
+        return self._tap.tokens, self._tap.events
+
     def follow(self, call: Call) -> None:
         """Let the client's leaving end the call, and the client's pace be the engine's."""
         self._call = call
@@ -177,6 +183,8 @@ class Relay:
             if self.first_token_s is None and self._is_token(data):
                 self.first_token_s = time.perf_counter()
             seen = self._tap.feed(data)
+            if self.first_token_s is None:
+                self._tap.events = 0  # how far the prompt is, and no part of the answer
             if seen:
                 self._exchange.write(seen)
             return
@@ -277,8 +285,14 @@ class Relay:
         self._kept, self._kept_bytes = [tail], len(tail)
 
     def _is_token(self, data: bytes) -> bool:
-        """Return whether `data` holds a token; a response's first events come before any."""
-        return self._dialect is not Dialect.OPENAI_RESPONSES or b".delta" in data
+        """Return whether `data` holds a token; some events come before any.
+
+        Those of a response, and with `return_progress` how far the prompt is (vLLM pull request
+        40371: no choices, and `prompt_progress`).
+        """
+        if self._dialect is Dialect.OPENAI_RESPONSES:
+            return b".delta" in data
+        return _PROGRESS not in data or b'"delta"' in data or b'"text"' in data
 
 
 class _EngineError(msgspec.Struct):

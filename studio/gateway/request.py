@@ -4,15 +4,20 @@ import dataclasses
 import re
 import secrets
 import time
+from collections.abc import Callable
 
+from studio.domain.pool import Resident, ResidentState
+from studio.gateway.bodies import in_one
 from studio.gateway.cache_doctor import Case, agent_of
 from studio.gateway.dialects import Refusal
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
+from studio.gateway.prompt_shape import MOST_BODY_BYTES
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
 from studio.gateway.usage import RequestRecord, Tokens
+from studio.host.http_client import Pieces
 from studio.host.http_server import Exchange
 
 CLIENT_LEFT = 499
@@ -56,7 +61,7 @@ class Request:
         self.model: str | None = None
         self.body_bytes = 0
         self.adjusted: tuple[str, ...] = ()
-        self.sent: bytes | None = None
+        self.sent: Pieces | None = None
         """The body as the engine got it, until the request is over."""
         self.target: EngineTarget | None = None
         """The engine that got it."""
@@ -82,6 +87,29 @@ class Request:
         self.code = refusal.code
         if self.relay is not None:
             self.relay.cut(refusal)
+
+    def resident(self, guess: Callable[[int], int], tokens_a_piece: float) -> Resident:
+        """Return what it should hold in the pool.
+
+        `guess` turns the bytes of a body into tokens. Every event but the first holds what one
+        step of the engine made, `tokens_a_piece` on average.
+        """
+        known, events = self.relay.progress if self.relay is not None else (Tokens(), 0)
+        has_begun = self.relay is not None and self.relay.first_token_s is not None
+        generated = known.generated
+        if generated is None and self.is_stream:
+            generated = round(max(0, events - 1) * tokens_a_piece)
+        prompt = known.prompt if known.prompt is not None else guess(self.body_bytes)
+        return Resident(
+            request_id=self.id,
+            key=self.key.name if self.key is not None else None,
+            model=self.model,
+            state=ResidentState.WRITING if has_begun else ResidentState.READING,
+            age_s=time.perf_counter() - self.began_s,
+            prompt_tokens=prompt,
+            generated_tokens=generated,
+            is_estimated=known.prompt is None or known.generated is None,
+        )
 
     def record(self, ratio: PromptRatio) -> RequestRecord:
         """Return what is kept of the request; `ratio` learns from it, or fills what it lacks."""
@@ -119,13 +147,15 @@ class Request:
         if target is None or sent is None or self.key is None or record.status != 200:
             return None
         tokens = record.tokens
+        is_large = sum(map(len, sent)) > MOST_BODY_BYTES
         return Case(
             at=self.at,
             key_id=self.key.id,
             agent=agent_of(self.exchange.header(b"user-agent")),
             route=record.route,
             model=target.served_name,
-            body=sent,
+            body=b"" if is_large else in_one(sent),
+            is_too_large=is_large,
             prompt_tokens=None if record.is_estimated else tokens.prompt,
             cached_tokens=tokens.cached,
             ttft_s=record.ttft_s,

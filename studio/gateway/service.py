@@ -19,20 +19,17 @@ import msgspec
 
 from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
+from studio.domain.pool import Resident
 from studio.domain.selftest import Defence
 from studio.gateway import admission
 from studio.gateway.adjust import Adjusted, Adjuster
 from studio.gateway.attacks import MARK
-from studio.gateway.bodies import Fields, prepare
+from studio.gateway.bodies import prepare
 from studio.gateway.cache_doctor import CacheDoctor
-from studio.gateway.dialects import (
-    Dialect,
-    Refusal,
-    error_body,
-    refusal_of,
-)
+from studio.gateway.dialects import Dialect, Refusal, error_body, refusal_of
+from studio.gateway.draft import Body, Fields
 from studio.gateway.engine import EngineTarget
-from studio.gateway.estimate import PromptRatio
+from studio.gateway.estimate import PromptRatio, text_bytes
 from studio.gateway.key import Key
 from studio.gateway.keys import KeyStore
 from studio.gateway.prompt_log import PromptLog
@@ -42,9 +39,14 @@ from studio.gateway.routes import Action, Route, find, model_id
 from studio.gateway.usage import RequestRecord
 from studio.gateway.waiting import DEATHS, Coming, WaitingRoom
 from studio.host.addresses import in_url, reached_here
+from studio.host.body_room import BodyRoom
+from studio.host.http_client import Pieces
 from studio.host.http_server import ClientLeft, Exchange, Headers, Limits, Server, serve
 
-BODY_LIMIT_BYTES = 32 << 20
+BODY_LIMIT_BYTES = 100 << 20
+"""Of one request: pictures come inside of it, a third larger than they are."""
+BODIES_LIMIT_BYTES = 512 << 20
+"""Of all requests together."""
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _MODELS_S = 10.0
@@ -94,6 +96,7 @@ class Gateway:
         upstream: Callable[[], EngineTarget | None],
         coming: Coming | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
+        bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
         limits: Limits | None = None,
@@ -112,6 +115,7 @@ class Gateway:
         self._keys = keys
         self._room = WaitingRoom(upstream, coming or Coming())
         self._body_limit_bytes = body_limit_bytes
+        self._body_room = BodyRoom(bodies_limit_bytes)
         self._hosts: frozenset[str] = LOOPBACK_HOSTS
         self._origins: frozenset[bytes] = frozenset()
         self._aliases: Mapping[str, str] = {}
@@ -197,6 +201,11 @@ class Gateway:
             requests=counters.requests,
         )
 
+    def residents(self, tokens_a_piece: float = 1.0) -> tuple[Resident, ...]:
+        """Return the requests that the engine works on, and what each should hold in its pool."""
+        guess = self._ratio.guess
+        return tuple(one.resident(guess, tokens_a_piece) for one in self._keys.running)
+
     async def _handle(self, exchange: Exchange) -> None:
         """Answer one request, whatever happens: this is the gateway's one broad handler."""
         request = Request(exchange)
@@ -251,9 +260,9 @@ class Gateway:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
         self._room.now()  # says no before a large body is read
-        body = None
+        body: Body | None = None
         if route.method == "POST":
-            body = await exchange.body(self._body_limit_bytes)
+            body = await exchange.large_body(self._body_limit_bytes, self._body_room)
             if self._prompts is not None and request.key is not None:
                 self._prompts.keep(request.key.id, request.id, route.name, request.at, body)
         engine = await self._room.enter(exchange)
@@ -271,7 +280,7 @@ class Gateway:
             request.relay.fail(death)
 
     async def _try(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
@@ -282,10 +291,11 @@ class Gateway:
             self._tell_idle()
 
     async def _forward(
-        self, request: Request, route: Route, engine: EngineTarget, body: bytes | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
     ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False
+        sent: Pieces | None = None if body is None else (body,)
         if body is not None and route.names_model:
             prepared = prepare(
                 body,
@@ -296,10 +306,10 @@ class Gateway:
             )
             request.adjusted = prepared.notes
             request.model, request.is_stream = prepared.model, prepared.is_stream
-            request.body_bytes = len(body)
+            request.body_bytes = text_bytes(body)
             hides_usage = prepared.hides_usage
-            body = await admission.bounded(request, prepared, engine)
-            request.sent, request.target = body, engine
+            sent = await admission.bounded(request, prepared, engine)
+            request.sent, request.target = sent, engine
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -310,7 +320,7 @@ class Gateway:
         headers = engine_headers(
             exchange.headers, key=engine.key, request_id=request.id, without=self._without
         )
-        call = engine.upstream.call(route.method, path, headers, body, relay)
+        call = engine.upstream.call(route.method, path, headers, sent, relay)
         relay.follow(call)
         try:
             await call.run()
@@ -332,7 +342,7 @@ class Gateway:
 
     def _adjustment(
         self, request: Request, route: Route, engine: EngineTarget
-    ) -> Callable[[bytes, Fields], Adjusted] | None:
+    ) -> Callable[[Body, Fields], Adjusted] | None:
         """Return what changes a body of this request for this engine, where anything may."""
         adjuster, key = self._adjuster, request.key
         if adjuster is None:

@@ -249,7 +249,7 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """It is done only where the person allowed it: requests work without it."""
     do: tuple[Action, ...]
 
-    def may_apply(self, body: bytes, fields: Container[str]) -> bool:
+    def may_apply(self, body: bytes | bytearray, fields: Container[str]) -> bool:
         """Tell whether a body is worth a closer look."""
         if self.fields and not any(name in fields for name in self.fields):
             return False
@@ -270,7 +270,7 @@ class Trap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         )
 
 
-def _starts(body: bytes, name: str, letters: str) -> bool:
+def _starts(body: bytes | bytearray, name: str, letters: str) -> bool:
     """Tell whether some value of a name begins with one of these letters; goes through once."""
     key = f'"{name}"'.encode()
     at = body.find(key)

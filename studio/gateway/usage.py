@@ -63,6 +63,8 @@ class _Answer(msgspec.Struct):
     usage: msgspec.Raw = msgspec.Raw()
     error: msgspec.Raw = msgspec.Raw()
     choices: msgspec.Raw = msgspec.Raw()
+    metrics: msgspec.Raw = msgspec.Raw()
+    """Timings of the request, which some engines put beside its usage."""
     message: msgspec.Raw = msgspec.Raw()
     """Anthropic's first event holds a message with a usage."""
     response: msgspec.Raw = msgspec.Raw()
@@ -147,8 +149,12 @@ class StreamTap:
         an event anyway.
         """
         if not self._rest and data.endswith(b"\n\n"):
-            self._count(data.count(b"\n\n"))
-            self.is_whole = self.is_whole or _ends(data)
+            # Nearly always one event, of which nothing is known but that it came: every token of
+            # every client passes here.
+            before = data.rfind(b"\n\n", 0, -2)
+            self._count(1 if before < 0 else data.count(b"\n\n"))
+            if data.startswith(_LAST_EVENTS, before + 2 if before >= 0 else 0):
+                self.is_whole = True
             if _USAGE not in data and _ERROR not in data:
                 return data
             return self._inspect(data)
@@ -199,7 +205,10 @@ class StreamTap:
             self.has_error = True
             self.reason = engine_reason(_event_data(event))
             self.is_of_dead_engine = self.is_of_dead_engine or says_dead(bytes(answer.error))
-        return self._hides_usage and tokens is not None and bytes(answer.choices) == b"[]"
+        if not self._hides_usage or tokens is None:
+            return False
+        # With more in it than what we asked for, it is the client's.
+        return bytes(answer.choices) == b"[]" and not _is_set(answer.metrics)
 
 
 def _ends(events: bytes) -> bool:

@@ -7,6 +7,7 @@ sink as they come off the socket, without a task switch for each; only the end w
 import asyncio
 import dataclasses
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -15,11 +16,16 @@ import httptools
 from studio.domain.errors import EngineFailed, EngineNotReady, StudioError
 from studio.domain.units import bytes_text
 from studio.host.http_exchange import Headers
+from studio.host.unix_socket import connected
 
 _CONNECT_S = 5.0
 """A loopback connect takes well under a millisecond; a full backlog may take a little."""
 
 _FETCH_LIMIT_BYTES = 64 << 20
+
+
+Pieces = Sequence[bytes | bytearray | memoryview]
+"""A body in parts, so that a large one need not be copied to change its end."""
 
 
 class Sink(Protocol):
@@ -35,11 +41,11 @@ class Sink(Protocol):
 class Call:
     """One request under way; `run` returns at the end of the answer."""
 
-    def __init__(self, upstream: "Upstream", request: list[bytes], sink: Sink) -> None:
+    def __init__(self, upstream: "Upstream", request: Pieces, sink: Sink) -> None:
         self.is_aborted = False
         self.has_head = False
         self._upstream = upstream
-        self._request = request
+        self._request: Pieces = request
         self._sink = sink
         self._connection: _Connection | None = None
         self._is_paused = False
@@ -60,6 +66,7 @@ class Call:
             if not await self._attempt(await self._upstream.connect()):
                 raise self._upstream.cut_off()
         finally:
+            self._request = ()  # call and sink know each other: its body waits for no collector
             self._upstream.calls.discard(self)
             if self._connection is not None:
                 self._connection.abort()
@@ -145,7 +152,7 @@ class Upstream:
         port: int | None = None,
         tls: ssl.SSLContext | None = None,
         prefix: str = "",
-        max_idle: int = 128,
+        max_idle: int = 1024,
     ) -> None:
         """`prefix` is put before every path, for an engine that lies below a proxy's address."""
         if (socket_path is None) == (port is None):
@@ -175,20 +182,18 @@ class Upstream:
         return len(self._idle)
 
     def call(
-        self, method: str, target: str, headers: Headers, body: bytes | None, sink: Sink
+        self, method: str, target: str, headers: Headers, body: bytes | Pieces | None, sink: Sink
     ) -> Call:
         """Return a request that is not sent yet; Host and Content-Length are added here."""
         lines = [f"{method} {self._prefix}{target} HTTP/1.1".encode("ascii"), self._host_line]
         lines += [name + b": " + value for name, value in headers]
+        pieces = (body,) if isinstance(body, bytes) else body or ()
         if body is not None:
-            lines.append(b"content-length: %d" % len(body))
+            lines.append(b"content-length: %d" % sum(len(piece) for piece in pieces))
         head = b"\r\n".join(lines)
         if head.count(b"\n") != len(lines) - 1:
             raise RuntimeError("a header value holds a line break")
-        request = [head + b"\r\n\r\n"]
-        if body:
-            request.append(body)
-        return Call(self, request, sink)
+        return Call(self, [head + b"\r\n\r\n", *(piece for piece in pieces if piece)], sink)
 
     async def fetch(
         self,
@@ -253,9 +258,7 @@ class Upstream:
         try:
             async with asyncio.timeout(_CONNECT_S):
                 if self.socket_path is not None:
-                    _, connection = await loop.create_unix_connection(
-                        lambda: _Connection(self), str(self.socket_path)
-                    )
+                    connection = await self._connect_unix(str(self.socket_path))
                 else:
                     assert self.port is not None
                     _, connection = await loop.create_connection(
@@ -268,6 +271,17 @@ class Upstream:
                 f"The engine at {self.name} cannot be reached: {reason}.",
                 hint="Start it with `weir up`; `weir status` shows how far it is.",
             ) from error
+        return connection
+
+    async def _connect_unix(self, path: str) -> "_Connection":
+        pipe = await connected(path)
+        try:
+            _, connection = await asyncio.get_running_loop().create_unix_connection(
+                lambda: _Connection(self), sock=pipe
+            )
+        except BaseException:
+            pipe.close()
+            raise
         return connection
 
     def give_back(self, connection: "_Connection") -> None:
@@ -320,7 +334,7 @@ class _Connection(asyncio.Protocol):
         """Return whether a request may be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
-    def begin(self, call: Call, request: list[bytes]) -> None:
+    def begin(self, call: Call, request: Pieces) -> None:
         """Send a request."""
         if self._transport is None:
             call.fail(_Stale())

@@ -16,11 +16,14 @@ from typing import Protocol
 from studio.domain.errors import BadInput
 from studio.domain.selftest import Defence
 from studio.domain.units import bytes_text
+from studio.host.body_room import BodyRoom
 
 Headers = Sequence[tuple[bytes, bytes]]
 
 READ_AHEAD_BYTES = 64 << 10
 """Body bytes taken off the socket before a handler has asked for the body."""
+
+_LARGE_BYTES = 1 << 20
 
 DISCARD_BYTES = 256 << 10
 """An unread body of at most this size is read and dropped to keep the connection."""
@@ -114,11 +117,15 @@ class Exchange:
         "_body_bytes",
         "_chunked",
         "_drained",
+        "_lacks_room",
         "_left_bytes",
         "_on_gone",
         "_on_pressure",
+        "_room",
+        "_room_bytes",
         "_waiter",
         "_wanted_bytes",
+        "_whole",
         "_wire",
         "declared_bytes",
         "expects_continue",
@@ -170,6 +177,10 @@ class Exchange:
         self._body: list[bytes] = []
         self._body_bytes = 0
         self._wanted_bytes: int | None = None
+        self._room: BodyRoom | None = None
+        self._room_bytes = 0
+        self._lacks_room = False
+        self._whole: bytearray | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._drained: asyncio.Future[None] | None = None
         self._chunked = False
@@ -201,12 +212,32 @@ class Exchange:
 
         Raises: BadInput (`body-too-large`), ClientLeft.
         """
+        await self._collect(limit_bytes, None)
+        return self._joined()
+
+    async def large_body(self, limit_bytes: int, room: BodyRoom) -> bytes | bytearray:
+        """Return the whole body; ask for it once only.
+
+        What it holds beyond what is read ahead anyway counts in `room` until the handler is done.
+        A large one whose length was told is put together where it will lie: joining its pieces
+        would need it twice, and what thousands of pieces leave free the system does not get back.
+        Raises: BadInput (`body-too-large`), HostLacks (`bodies-too-many`), ClientLeft.
+        """
+        await self._collect(limit_bytes, room)
+        return self._joined() if self._whole is None else self._whole
+
+    async def _collect(self, limit_bytes: int, room: BodyRoom | None) -> None:
         if self.declared_bytes is not None and self.declared_bytes > limit_bytes:
             raise _too_large(limit_bytes, self.declared_bytes)
         self._wanted_bytes = limit_bytes
-        if not self.is_complete:
+        self._room = room
+        if self._fits() and room is not None and (self.declared_bytes or 0) > _LARGE_BYTES:
+            self._whole = bytearray(self.declared_bytes or 0)
+            read_ahead = self._joined()
+            self._whole[: len(read_ahead)] = read_ahead
+        if not self.is_complete and not self._lacks_room:
             self._wire.body_wanted()
-        while not self.is_complete and self._body_bytes <= limit_bytes:
+        while not (self.is_complete or self._lacks_room or self._body_bytes > limit_bytes):
             if self.is_gone:
                 raise ClientLeft
             self._waiter = asyncio.get_running_loop().create_future()
@@ -214,6 +245,11 @@ class Exchange:
         if self._body_bytes > limit_bytes:
             self._body.clear()
             raise _too_large(limit_bytes, None)
+        if room is not None and self._lacks_room:
+            self._body.clear()
+            raise room.refusal()
+
+    def _joined(self) -> bytes:
         pieces, self._body = self._body, []
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -317,13 +353,23 @@ class Exchange:
         self._body_bytes += len(piece)
         if self.is_ended:
             return
-        self._body.append(piece)
+        if self._whole is None:
+            self._body.append(piece)
+        else:  # llhttp gives no more than was declared
+            self._whole[self._body_bytes - len(piece) : self._body_bytes] = piece
         if self._wanted_bytes is None:
             if self._body_bytes > READ_AHEAD_BYTES:
                 self._wire.hold_body()
-        elif self._body_bytes > self._wanted_bytes:
+        elif self._body_bytes > self._wanted_bytes or not self._fits():
             self._wire.hold_body()
             self._wake()
+
+    def release(self) -> None:
+        """Let go of the body: its handler is done, whoever still knows the exchange."""
+        self._body, self._whole = [], None
+        if self._room is not None:
+            self._room.give_back(self._room_bytes)
+            self._room, self._room_bytes = None, 0
 
     def complete_body(self) -> None:
         """Take notice that the request is whole."""
@@ -369,6 +415,22 @@ class Exchange:
         if self.declared_bytes is None:
             return None
         return self.declared_bytes - self._body_bytes
+
+    def _fits(self) -> bool:
+        """Count the body in its room; False when it has none.
+
+        A length that was told is counted at once: else many that come together would all begin,
+        and none of them fit in the end.
+        """
+        whole = max(self._body_bytes, self.declared_bytes or 0)
+        more = max(0, whole - READ_AHEAD_BYTES) - self._room_bytes
+        if self._room is None or self._lacks_room or more <= 0:
+            return not self._lacks_room
+        if not self._room.take(more):
+            self._lacks_room = True
+            return False
+        self._room_bytes += more
+        return True
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -26,6 +26,9 @@ _FLUSH_S = 1.0
 logger = logging.getLogger(__name__)
 
 _HANDSHAKE_S = 10.0
+_BACKLOG = 4096
+"""Connections that wait to be accepted; the system cuts it to its own limit. With asyncio's 100,
+some of a few hundred clients that come at once are only let in when they knock again, after 1 s."""
 
 
 async def serve(
@@ -58,6 +61,7 @@ async def serve(
             asyncio.get_running_loop().create_server(
                 server.connection,
                 sock=listener,
+                backlog=_BACKLOG,
                 ssl=tls,
                 ssl_handshake_timeout=_HANDSHAKE_S if tls is not None else None,
             )
@@ -178,6 +182,7 @@ class Server:
 
     def _handled(self, task: asyncio.Task[None]) -> None:
         exchange = self._tasks.pop(task)
+        exchange.release()
         if not task.cancelled():
             error = task.exception()
             if error is None and not exchange.is_ended and not exchange.is_gone:

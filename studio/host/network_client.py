@@ -9,10 +9,12 @@ import ssl
 from collections.abc import Mapping
 
 import certifi
+import httpcore
 import httpx
 
 from studio.domain.errors import HostLacks
 from studio.host.network import NetworkPolicy, redacted
+from studio.host.tasks import to_the_end
 
 # It writes the address of each request into the log, signatures and passwords included.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -30,6 +32,7 @@ class Routed(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request on its way."""
         proxy = self._policy.proxy_for(str(request.url))
+        request.extensions = {**request.extensions, "trace": _Opening().see}
         return await self._way(proxy.url if proxy is not None else None).handle_async_request(
             request
         )
@@ -51,9 +54,30 @@ class Routed(httpx.AsyncBaseTransport):
         return httpx.Proxy(proxy, ssl_context=self._trust if is_protected else None)
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        for way in self._ways.values():
-            await way.aclose()
+        """Close all connections, also when the caller is cancelled meanwhile."""
+        ways, self._ways = list(self._ways.values()), {}
+        await to_the_end([way.aclose() for way in ways])
+
+
+class _Opening:
+    """The stream of one request while TLS is being agreed on.
+
+    httpcore 1.0.9 closes it when that fails, but not when whoever waits for it is cancelled
+    (`start_tls` of its anyio backend catches `Exception`): then nobody has it, and it stays open
+    until the garbage collector finds it. Its trace (httpcore's "Extensions") tells of both.
+    """
+
+    def __init__(self) -> None:
+        self._stream: httpcore.AsyncNetworkStream | None = None
+
+    async def see(self, event: str, info: Mapping[str, object]) -> None:
+        """Take notice of one step of the request."""
+        what = event.partition(".")[2]
+        opened = info.get("return_value")
+        if what == "connect_tcp.complete" and isinstance(opened, httpcore.AsyncNetworkStream):
+            self._stream = opened
+        elif what == "start_tls.failed" and self._stream is not None:
+            await self._stream.aclose()
 
 
 def client(

@@ -25,7 +25,7 @@ _DRIVER_NOT_LOADED = 9
 _LIBRARY_NOT_FOUND = 12
 _VERSION_MISMATCH = 18
 _GPU_NOT_FOUND = 28
-_NOT_SUPPORTED = frozenset((2, 3, 4, 6, 13, 25, 26))
+NOT_SUPPORTED = frozenset((2, 3, 4, 6, 13, 25, 26))
 """Answers that mean `not known`: argument, support, permission, nothing there, function, version,
 deprecated (nvmlReturn_t in NVIDIA's nvml.h). Any other error is a fault of the card."""
 
@@ -63,11 +63,11 @@ def read() -> GpuReport:
 
     On `fault` `no-driver` the library itself is missing, and nvidia-smi may still be asked.
     """
-    _prefer(WSL_LIBRARY)
+    prefer(WSL_LIBRARY)
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return _refused(error)
+        return refused(error)
     try:
         return _read_all()
     except pynvml.NVMLError as error:
@@ -84,14 +84,15 @@ def words(error: pynvml.NVMLError) -> str:
     return str(error).rstrip(".").strip() or "it gave no reason"
 
 
-def _prefer(library: Path) -> None:
+def prefer(library: Path) -> None:
     """Load `library` where it exists: pynvml's later search by name finds what is loaded."""
     if library.exists():
         with contextlib.suppress(OSError):
             ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
-def _refused(error: pynvml.NVMLError) -> GpuReport:
+def refused(error: pynvml.NVMLError) -> GpuReport:
+    """Return the report of a library that cannot be used at all."""
     code = int(error.value)
     if code == _LIBRARY_NOT_FOUND and WSL_LIBRARY.exists():
         note = f"NVIDIA's library lies in {WSL_LIBRARY.parent} but cannot be loaded."
@@ -104,7 +105,7 @@ def _refused(error: pynvml.NVMLError) -> GpuReport:
 
 def _read_all() -> GpuReport:
     system = Asker()
-    driver = _text(system.ask(pynvml.nvmlSystemGetDriverVersion))
+    driver = text_of(system.ask(pynvml.nvmlSystemGetDriverVersion))
     cuda = system.ask(pynvml.nvmlSystemGetCudaDriverVersion_v2)
     handles: dict[int, Any] = {}
     cards = []
@@ -131,13 +132,16 @@ class Asker:
 
     def __init__(self) -> None:
         self.faults: list[str] = []
+        self.codes: list[int] = []
+        """NVML's number of each failure, also of those that it words alike."""
 
     def ask(self, call: Callable[..., Any], *arguments: object) -> Any:
         """Return the answer, or None."""
         try:
             return call(*arguments)
         except pynvml.NVMLError as error:
-            if error.value not in _NOT_SUPPORTED:
+            if error.value not in NOT_SUPPORTED:
+                self.codes.append(int(error.value))
                 fault = words(error)
                 if fault not in self.faults:
                     self.faults.append(fault)
@@ -149,34 +153,34 @@ class Asker:
 def _card(index: int, handle: Any, asker: Asker) -> Gpu:
     ask = asker.ask
     capability = ask(pynvml.nvmlDeviceGetCudaComputeCapability, handle)
-    total, reserved, free, used = _memory(handle, asker)
+    total, reserved, free, used = memory(handle, asker)
     pci = ask(pynvml.nvmlDeviceGetPciInfo, handle)
     limits = ask(pynvml.nvmlDeviceGetPowerManagementLimitConstraints, handle)
     ecc = ask(pynvml.nvmlDeviceGetEccMode, handle)
     mig = ask(pynvml.nvmlDeviceGetMigMode, handle)
     model = ask(pynvml.nvmlDeviceGetDriverModel, handle)
-    reasons = ask(_event_reasons(), handle)
+    reasons = ask(event_reasons(), handle)
     modes = ask(pynvml.nvmlDeviceGetComputeMode, handle)
     limit = ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)
     default = ask(pynvml.nvmlDeviceGetPowerManagementDefaultLimit, handle)
     return Gpu(
         index=index,
-        name=_text(ask(pynvml.nvmlDeviceGetName, handle)) or f"NVIDIA card {index}",
-        uuid=_text(ask(pynvml.nvmlDeviceGetUUID, handle)),
+        name=text_of(ask(pynvml.nvmlDeviceGetName, handle)) or f"NVIDIA card {index}",
+        uuid=text_of(ask(pynvml.nvmlDeviceGetUUID, handle)),
         compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
         total_bytes=total,
         reserved_bytes=reserved,
         free_bytes=free,
         used_bytes=used,
-        processes=_processes(handle, asker),
-        pci_bus_id=short_bus_id(_text(pci.busId)) if pci is not None else None,
+        processes=processes(handle, asker),
+        pci_bus_id=short_bus_id(text_of(pci.busId)) if pci is not None else None,
         pcie_generation=ask(pynvml.nvmlDeviceGetCurrPcieLinkGeneration, handle),
         pcie_generation_max=ask(pynvml.nvmlDeviceGetMaxPcieLinkGeneration, handle),
         pcie_width=ask(pynvml.nvmlDeviceGetCurrPcieLinkWidth, handle),
         pcie_width_max=ask(pynvml.nvmlDeviceGetMaxPcieLinkWidth, handle),
-        power_limit_w=_watts(limit),
-        power_default_w=_watts(default),
-        power_max_w=_watts(limits[1] if limits else None),
+        power_limit_w=watts(limit),
+        power_default_w=watts(default),
+        power_max_w=watts(limits[1] if limits else None),
         temperature_c=ask(pynvml.nvmlDeviceGetTemperature, handle, _GPU_SENSOR),
         slowdown_temperature_c=ask(pynvml.nvmlDeviceGetTemperatureThreshold, handle, _SLOWDOWN),
         throttle_reasons=None if reasons is None else throttle_reasons(reasons),
@@ -195,14 +199,14 @@ def _card(index: int, handle: Any, asker: Asker) -> Gpu:
     )
 
 
-def _event_reasons() -> Callable[..., Any]:
+def event_reasons() -> Callable[..., Any]:
     """Return the question under the name that this release of pynvml has for it."""
     newer = getattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
     found: Callable[..., Any] = newer or pynvml.nvmlDeviceGetCurrentClocksThrottleReasons
     return found
 
 
-def _memory(handle: Any, asker: Asker) -> tuple[int | None, int | None, int | None, int | None]:
+def memory(handle: Any, asker: Asker) -> tuple[int | None, int | None, int | None, int | None]:
     """Return total, reserved, free and used bytes; an old driver counts reserved as used."""
     told = asker.ask(pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2)
     if told is not None:
@@ -213,21 +217,25 @@ def _memory(handle: Any, asker: Asker) -> tuple[int | None, int | None, int | No
     return None, None, None, None
 
 
-def _processes(handle: Any, asker: Asker) -> tuple[GpuProcess, ...] | None:
+def processes(
+    handle: Any, asker: Asker, name_of: Callable[[int], str | None] | None = None
+) -> tuple[GpuProcess, ...] | None:
+    """Return who holds memory of a card, most first; None where the driver does not say."""
+    name_of = name_of or process_name
     computing = asker.ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
     drawing = asker.ask(pynvml.nvmlDeviceGetGraphicsRunningProcesses, handle)
     if computing is None and drawing is None:
         return None
-    found = {one.pid: _process(one, is_graphics=True) for one in drawing or ()}
-    found |= {one.pid: _process(one, is_graphics=False) for one in computing or ()}
+    found = {one.pid: _process(one, name_of, is_graphics=True) for one in drawing or ()}
+    found |= {one.pid: _process(one, name_of, is_graphics=False) for one in computing or ()}
     return tuple(sorted(found.values(), key=lambda one: -(one.bytes or 0)))
 
 
-def _process(told: Any, *, is_graphics: bool) -> GpuProcess:
+def _process(told: Any, name_of: Callable[[int], str | None], *, is_graphics: bool) -> GpuProcess:
     held = told.usedGpuMemory
     return GpuProcess(
         pid=int(told.pid),
-        name=process_name(int(told.pid)),
+        name=name_of(int(told.pid)),
         bytes=None if held is None else int(held),
         is_graphics=is_graphics,
     )
@@ -254,8 +262,8 @@ def _mig_devices(handle: Any, asker: Asker) -> tuple[MigDevice, ...]:
 def _mig_device(handle: Any, asker: Asker) -> MigDevice:
     memory = asker.ask(pynvml.nvmlDeviceGetMemoryInfo, handle)
     return MigDevice(
-        name=_text(asker.ask(pynvml.nvmlDeviceGetName, handle)),
-        uuid=_text(asker.ask(pynvml.nvmlDeviceGetUUID, handle)),
+        name=text_of(asker.ask(pynvml.nvmlDeviceGetName, handle)),
+        uuid=text_of(asker.ask(pynvml.nvmlDeviceGetUUID, handle)),
         total_bytes=None if memory is None else int(memory.total),
     )
 
@@ -265,7 +273,8 @@ def throttle_reasons(bits: int) -> tuple[str, ...]:
     return tuple(name for bit, name in THROTTLE_REASONS.items() if bits & bit)
 
 
-def _watts(milliwatts: int | None) -> float | None:
+def watts(milliwatts: int | None) -> float | None:
+    """Return NVML's milliwatts in watts."""
     return None if milliwatts is None else milliwatts / 1000
 
 
@@ -273,7 +282,8 @@ def _flag(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _text(value: str | bytes | None) -> str | None:
+def text_of(value: str | bytes | None) -> str | None:
+    """Return what pynvml answered as text; nothing is not known."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return value or None

@@ -95,6 +95,11 @@ class Paths:
         return self.home / "signing"
 
     @property
+    def secrets(self) -> Path:
+        """Return what is kept to be read again, and where there is no keyring the secrets."""
+        return self.home / "secrets"
+
+    @property
     def database(self) -> Path:
         """Keys, usage, boot history (SQLite)."""
         return self.home / "studio.db"
@@ -108,6 +113,21 @@ class Paths:
     def cache_findings(self) -> Path:
         """What the prefix-cache doctor found; no text of any prompt."""
         return self.home / "cache-findings.json"
+
+    @property
+    def bench(self) -> Path:
+        """Runs of the bench that are kept."""
+        return self.home / "bench"
+
+    @property
+    def history(self) -> Path:
+        """What the monitor saw over time (SQLite); losing it costs charts and nothing else."""
+        return self.home / "history.db"
+
+    @property
+    def scrape_file(self) -> Path:
+        """Whether Prometheus may read what the monitor sees, and the token for it."""
+        return self.home / "metrics.json"
 
     @property
     def user_presets(self) -> Path:

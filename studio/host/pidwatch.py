@@ -1,7 +1,13 @@
-"""Hears at once of the end of processes that are not our children, on Linux.
+"""Hears at once of the end of processes that are not our children, on Linux, and who ended first.
 
 By the kernel's own handle of a process (pidfd_open, Linux 5.3): no polling, and no mistake when a
 process id is given to another process.
+
+Which of several ended first cannot be told by the order of the handles: one becomes readable when
+the last thread is gone and its memory given back, which for a large process takes longer than the
+end of its children by the parent-death signal, sent when its first thread ends (prctl(2)). So the
+processes above the one that was heard of are looked at in /proc (proc_pid_stat(5)): one of them
+that is ending too, and not by itself, was first. The other way round takes an interpreter's time.
 """
 
 import asyncio
@@ -9,6 +15,29 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+_PROC = Path("/proc")
+_ENDING, _BY_SIGNAL = 0x4, 0x400
+"""PF_EXITING and PF_SIGNALED of `flags` (include/linux/sched.h)."""
+_LAST_SIGNAL = 0x7F
+"""Of `exit_code`: the signal that ended it, as waitpid(2) says it."""
+_ZOMBIE = "ZX"
+
+
+class _Stat(NamedTuple):
+    """What /proc says of a process."""
+
+    parent: int
+    is_ending: bool
+    by_signal: bool
+
+
+class _Part(NamedTuple):
+    name: str
+    parent: int | None
+    handle: int
 
 
 class PidWatch:
@@ -21,7 +50,7 @@ class PidWatch:
         self._session = session
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
-        self._watched: dict[int, int] = {}
+        self._watched: dict[int, _Part] = {}
         self._ended: set[int] = set()
 
     @property
@@ -44,20 +73,51 @@ class PidWatch:
             if not is_member:
                 os.close(handle)
                 return
-            self._watched[pid] = handle
-            self._loop.add_reader(handle, self._on_ready, name, pid)
+            stat = _stat(pid)
+            self._watched[pid] = _Part(name, stat.parent if stat is not None else None, handle)
+            self._loop.add_reader(handle, self._on_ready, pid)
 
     def close(self) -> None:
         """Watch nobody any more."""
         for pid in list(self._watched):
             self._drop(pid)
 
-    def _on_ready(self, name: str, pid: int) -> None:
-        self._drop(pid)
-        self._ended.add(pid)
-        self._on_end(name, pid)
+    def _on_ready(self, pid: int) -> None:
+        if pid not in self._watched:
+            return  # told of already, as the one that ended before the other
+        for one in (*reversed(self._ended_above(pid)), pid):
+            name = self._watched[one].name
+            self._drop(one)
+            self._ended.add(one)
+            self._on_end(name, one)
+
+    def _ended_above(self, pid: int) -> list[int]:
+        """Return the watched processes above `pid` that ended before it, the nearest first."""
+        ended: list[int] = []
+        parent = self._watched[pid].parent
+        while parent is not None and parent in self._watched:
+            stat = _stat(parent)
+            if stat is None or (stat.is_ending and stat.by_signal):
+                ended.append(parent)
+            parent = self._watched[parent].parent
+        return ended
 
     def _drop(self, pid: int) -> None:
-        handle = self._watched.pop(pid)
+        handle = self._watched.pop(pid).handle
         self._loop.remove_reader(handle)
         os.close(handle)
+
+
+def _stat(pid: int) -> _Stat | None:
+    """Return what /proc says of a process; None: there is none, or its end has been taken up."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
+        fields = text.rpartition(")")[2].split()
+        state, flags, code = fields[0], int(fields[6]), int(fields[49])
+        return _Stat(
+            parent=int(fields[1]),
+            is_ending=state in _ZOMBIE or bool(flags & _ENDING),
+            by_signal=bool(flags & _BY_SIGNAL) or bool(code & _LAST_SIGNAL),
+        )
+    except (OSError, ValueError, IndexError):
+        return None

@@ -28,6 +28,7 @@ _LINE_LIMIT = 16_384
 """Bytes; a longer line is cut, so that a program that prints no newline cannot fill our memory."""
 _CHUNK = 65_536
 _LINE_END = re.compile(rb"[\r\n]+")
+_REAP_S = 2.0
 _LOOK_S = 0.25
 """How often a silent helper is looked at: has it ended and left a child that holds the pipe?"""
 
@@ -130,6 +131,8 @@ async def run(
         timed_out = True
     finally:
         _kill_group(process.pid)
+        if not timed_out and process.returncode is None:  # cancelled, or refused by a callback
+            await _reap(process)
     if timed_out:
         await _drain(process)
     return RunResult(exit_code=await process.wait(), tail=tuple(tail), timed_out=timed_out)
@@ -219,6 +222,14 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(_LOOK_S):
             while await process.stdout.read(_CHUNK):
                 pass
+
+
+async def _reap(process: asyncio.subprocess.Process) -> None:
+    """Wait for a killed helper's end, so that nothing of it is left to the loop's own end."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_REAP_S):
+            await _drain(process)
+            await process.wait()
 
 
 def _emit(line: bytes, tail: collections.deque[str], on_line: Callable[[str], None] | None) -> None:

@@ -63,7 +63,7 @@ async def read(program: str, *, within_s: float = WITHIN_S) -> GpuReport:
     answers: list[str | None] = [None] * len(questions)
 
     async def ask(place: int) -> None:
-        answers[place] = await _output([program, *questions[place]], within_s)
+        answers[place] = await output([program, *questions[place]], within_s)
 
     try:
         async with asyncio.timeout(within_s + 1.0), asyncio.TaskGroup() as tasks:
@@ -86,7 +86,7 @@ def _silent(within_s: float) -> GpuReport:
     return GpuReport(note=note, fault="no-answer")
 
 
-async def _output(argv: list[str], within_s: float) -> str | None:
+async def output(argv: list[str], within_s: float) -> str | None:
     """Return what a program printed; None when it had to be ended."""
     lines: list[str] = []
 
@@ -110,8 +110,7 @@ def parse(whole: str, capabilities: str = "", matrix: str = "") -> GpuReport:
     Raises: NotUnderstood.
     """
     log = read_xml(whole)
-    known = _capabilities(capabilities)
-    cards = tuple(_card(place, one, known) for place, one in enumerate(log.all("gpu")))
+    cards = tuple(card for card, _ in _cards(log, _capabilities(capabilities)))
     # From driver 595 on the names tell kernel driver and CUDA library apart.
     driver = log.text("driver_version") or log.text("kmd_version")
     cuda = log.text("cuda_version") or log.text("cuda_umd_version")
@@ -122,6 +121,18 @@ def parse(whole: str, capabilities: str = "", matrix: str = "") -> GpuReport:
         cuda_version=cuda,
         links=links_of_matrix(matrix),
     )
+
+
+def cards_of(whole: str) -> list[tuple[Gpu, Element]]:
+    """Return each card behind `nvidia-smi -q -x`, and all that was said of it.
+
+    Raises: NotUnderstood.
+    """
+    return _cards(read_xml(whole), {})
+
+
+def _cards(log: Element, capabilities: Mapping[str, str]) -> list[tuple[Gpu, Element]]:
+    return [(_card(place, one, capabilities), one) for place, one in enumerate(log.all("gpu"))]
 
 
 def _capabilities(text: str) -> dict[str, str]:
@@ -152,20 +163,20 @@ def _card(place: int, gpu: Element, capabilities: Mapping[str, str]) -> Gpu:
         used_bytes=_bytes(gpu.text("fb_memory_usage/used")),
         processes=_processes(gpu),
         pci_bus_id=bus_id,
-        pcie_generation=_int(gpu.text(f"{link}/pcie_gen/current_link_gen")),
-        pcie_generation_max=_int(gpu.text(f"{link}/pcie_gen/max_link_gen")),
-        pcie_width=_int(gpu.text(f"{link}/link_widths/current_link_width")),
-        pcie_width_max=_int(gpu.text(f"{link}/link_widths/max_link_width")),
-        power_limit_w=_float(
+        pcie_generation=whole_number(gpu.text(f"{link}/pcie_gen/current_link_gen")),
+        pcie_generation_max=whole_number(gpu.text(f"{link}/pcie_gen/max_link_gen")),
+        pcie_width=whole_number(gpu.text(f"{link}/link_widths/current_link_width")),
+        pcie_width_max=whole_number(gpu.text(f"{link}/link_widths/max_link_width")),
+        power_limit_w=number(
             gpu.text(f"{power}/current_power_limit") or gpu.text(f"{power}/enforced_power_limit")
         ),
-        power_default_w=_float(gpu.text(f"{power}/default_power_limit")),
-        power_max_w=_float(gpu.text(f"{power}/max_power_limit")),
-        temperature_c=_int(gpu.text("temperature/gpu_temp")),
-        slowdown_temperature_c=_int(gpu.text("temperature/gpu_temp_slow_threshold")),
+        power_default_w=number(gpu.text(f"{power}/default_power_limit")),
+        power_max_w=number(gpu.text(f"{power}/max_power_limit")),
+        temperature_c=whole_number(gpu.text("temperature/gpu_temp")),
+        slowdown_temperature_c=whole_number(gpu.text("temperature/gpu_temp_slow_threshold")),
         throttle_reasons=_reasons(gpu),
-        memory_clock_mhz=_int(gpu.text("clocks/mem_clock")),
-        memory_clock_max_mhz=_int(gpu.text("max_clocks/mem_clock")),
+        memory_clock_mhz=whole_number(gpu.text("clocks/mem_clock")),
+        memory_clock_max_mhz=whole_number(gpu.text("max_clocks/mem_clock")),
         display_attached=_flag(gpu.text("display_attached") or gpu.text("display_mode")),
         display_active=_flag(gpu.text("display_active")),
         is_integrated=None if capability is None else False,
@@ -183,7 +194,7 @@ def _processes(gpu: Element) -> tuple[GpuProcess, ...] | None:
         return None
     found = []
     for one in listed.all("process_info"):
-        pid = _int(one.text("pid"))
+        pid = whole_number(one.text("pid"))
         if pid is None:
             continue
         held = _bytes(one.text("used_memory"))
@@ -226,12 +237,14 @@ def _bytes(text: str | None) -> int | None:
     return int(found[0] * _UNITS[found[1]])
 
 
-def _float(text: str | None) -> float | None:
+def number(text: str | None) -> float | None:
+    """Return the number of an amount with its unit; `N/A` is not known."""
     found = _amount(text)
     return found[0] if found else None
 
 
-def _int(text: str | None) -> int | None:
+def whole_number(text: str | None) -> int | None:
+    """Return the same as a whole number."""
     found = _amount(text)
     return int(found[0]) if found else None
 

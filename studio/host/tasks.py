@@ -1,7 +1,7 @@
 """Tasks that belong together, with the plain error of the one that failed instead of a group."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
 Work = Callable[[], Awaitable[None]]
 
@@ -30,6 +30,23 @@ async def beside(work: Work, *helpers: Work) -> None:
     except ExceptionGroup as failed:
         error = first_of(failed)
     raise error
+
+
+async def to_the_end(works: Iterable[Coroutine[object, object, None]]) -> None:
+    """Run all even when the caller is cancelled meanwhile, who then hears of it afterwards.
+
+    For closing what would be lost otherwise: a list of connections that is walked through with a
+    wait at each is cut short by a cancellation, and who is behind it stays open.
+    """
+    closing = asyncio.gather(*works, return_exceptions=True)
+    try:
+        ended = await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await asyncio.wait({closing})
+        raise
+    for one in ended:
+        if isinstance(one, BaseException):
+            raise one
 
 
 async def _run(work: Work) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studio.domain.errors import StudioError
-from studio.host import process, wsl
+from studio.host import powershell, process, wsl
 
 _WITHIN_S = 6.0
 """PowerShell takes about a second, on a busy machine several; the start must not hang on it."""
@@ -34,7 +34,6 @@ _SCRIPT = (
 )
 _RELAYS = frozenset(("wslrelay", "wslhost", "wslservice"))
 """WSL's own: they listen on Windows' side for what listens here."""
-_FOLDERS = ("/mnt/c/Windows/System32", "/mnt/c/Windows/System32/WindowsPowerShell/v1.0")
 _HIGHEST = 65_535
 
 
@@ -68,7 +67,7 @@ async def look(environ: Mapping[str, str] = os.environ) -> WindowsPorts | None:
     global _kept
     if sys.platform != "win32" and not wsl.is_wsl(_kernel(), environ):
         return None
-    path = _path(environ)
+    path = powershell.path(environ)
     if _kept is not None and _kept[1] == path and time.monotonic() - _kept[0] < _KEPT_S:
         return _kept[2]
     async with asyncio.TaskGroup() as tasks:
@@ -134,20 +133,13 @@ async def _ask(argv: list[str], environ: Mapping[str, str]) -> list[str]:
     """Return the lines that a program of Windows printed; none when it could not be asked."""
     if not argv:
         return []
-    extra = {name: environ[name] for name in ("WSL_INTEROP", "WSL_DISTRO_NAME") if name in environ}
-    env = process.helper_environment({**extra, "PATH": _path(environ)}, environ=environ)
+    env = powershell.environment(environ)
     lines: list[str] = []
     try:
         done = await process.run(argv, env=env, timeout_s=_WITHIN_S, on_line=lines.append)
     except (StudioError, OSError):
         return []
     return lines if done.exit_code == 0 and not done.timed_out else []
-
-
-def _path(environ: Mapping[str, str]) -> str:
-    """Return where programs are looked for: WSL may be told to leave Windows' PATH out."""
-    given = environ.get("PATH", os.defpath)
-    return given if sys.platform == "win32" else os.pathsep.join((given, *_FOLDERS))
 
 
 def _kernel() -> str:

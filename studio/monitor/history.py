@@ -7,16 +7,23 @@ fall to 0 between two steps of a slow engine.
 """
 
 import collections
+import dataclasses
 import math
+import operator
 from collections.abc import Callable
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
+from studio.domain.cards import CardsReading
+from studio.domain.histograms import Histogram
 from studio.domain.metrics import EngineSample, HostSample, Tick
+from studio.monitor import quantiles
 
 RATE_WINDOW_S = 3.0
 """How far back tokens per second and tokens per step look."""
 HIT_WINDOW_S = 60.0
-"""How far back the prefix hit share looks."""
+"""How far back the prefix hit share and the TTFT of most requests look."""
+LATENCY_WINDOW_S = 10.0
+"""How far back the time between tokens and the acceptance by position look."""
 _SLACK = 1e-6
 
 Series = Literal[
@@ -28,8 +35,16 @@ Series = Literal[
     "prefill_tokens_per_s",
     "decode_tokens_per_s",
     "ttft_s",
+    "ttft_p50_s",
+    "ttft_p95_s",
+    "itl_p50_s",
+    "itl_p95_s",
+    "step_s",
     "tokens_per_step",
     "prefix_hit_share",
+    "external_hit_share",
+    "kv_load_bytes_per_s",
+    "kv_store_bytes_per_s",
     "preemptions",
     "requests_total",
     "spill_bytes",
@@ -40,6 +55,16 @@ Series = Literal[
 """What a chart can show of a tick."""
 
 Counter = Callable[[EngineSample], float | None]
+V = TypeVar("V")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Span(Generic[V]):
+    """The two ends of a window: what was read there, and how many seconds lie between."""
+
+    begin: V
+    end: V
+    seconds: float
 
 
 class Meter:
@@ -59,6 +84,7 @@ class Meter:
         host: HostSample | None,
         *,
         monotonic_s: float | None = None,
+        cards: CardsReading | None = None,
     ) -> Tick:
         """Return the tick at `at`, in seconds since the epoch.
 
@@ -67,6 +93,7 @@ class Meter:
         """
         self._take(at if monotonic_s is None else monotonic_s, engine)
         host = host or HostSample()
+        cards = cards or CardsReading()
         pool, share = (engine.pool_tokens, engine.pool_used_share) if engine else (None, None)
         return Tick(
             at=at,
@@ -75,17 +102,34 @@ class Meter:
             pool_used_share=share,
             running=_count(engine, lambda sample: sample.running),
             waiting=_count(engine, lambda sample: sample.waiting),
+            waiting_by_reason=_counts(engine.waiting_by_reason if engine else None),
             prefill_tokens_per_s=self._rate(_computed_prompt_tokens),
             decode_tokens_per_s=self._rate(lambda sample: sample.generation_tokens_total),
             ttft_s=self._ttft_s(),
+            ttft_p50_s=self._quantile(0.5, _TTFT, self._hit_window_s),
+            ttft_p95_s=self._quantile(0.95, _TTFT, self._hit_window_s),
+            itl_p50_s=self._quantile(0.5, _ITL, LATENCY_WINDOW_S),
+            itl_p95_s=self._quantile(0.95, _ITL, LATENCY_WINDOW_S),
+            acceptance=self._acceptance(),
+            step_s=self._step_s(),
             tokens_per_step=self._tokens_per_step(),
-            prefix_hit_share=self._prefix_hit_share(),
+            prefix_hit_share=self._hit_share(
+                lambda sample: sample.prefix_hits_total, lambda sample: sample.prefix_queries_total
+            ),
+            external_hit_share=self._hit_share(
+                lambda sample: sample.external_hits_total,
+                lambda sample: sample.external_queries_total,
+            ),
+            kv_load_bytes_per_s=self._rate(lambda sample: sample.kv_load_bytes_total),
+            kv_store_bytes_per_s=self._rate(lambda sample: sample.kv_store_bytes_total),
             preemptions=_count(engine, lambda sample: sample.preemptions_total),
             requests_total=_count(engine, lambda sample: sample.requests_finished_total),
             spill_bytes=host.swap_used_bytes,
             memory_used_bytes=host.memory_used_bytes,
             memory_bytes=host.memory_bytes,
             engine_rss_bytes=host.engine_rss_bytes,
+            cards=cards.cards,
+            cards_note=cards.note,
         )
 
     def _take(self, at: float, engine: EngineSample | None) -> None:
@@ -101,26 +145,33 @@ class Meter:
         while len(self._samples) > 2 and self._samples[1][0] <= at - self._hit_window_s:
             self._samples.popleft()
 
-    def _delta(self, counter: Counter, window_s: float) -> tuple[float, float] | None:
-        """Return by how much a counter grew, and over how many seconds.
+    def _span(self, read: Callable[[EngineSample], V | None], window_s: float) -> _Span[V] | None:
+        """Return what was read at both ends of a window that ends now.
 
         Looks back to the sample at the window's far end, at least to the one before the newest. A
-        sample without the counter ends the view: its value may have begun anew behind it.
+        sample that does not tell ends the view: a counter may have begun anew behind it.
         """
         if len(self._samples) < 2:
             return None
         newest_at, newest = self._samples[-1]
-        end = counter(newest)
+        end = read(newest)
+        if end is None:
+            return None
         begin_at, begin = newest_at, end
         for index in range(len(self._samples) - 2, -1, -1):
             at, sample = self._samples[index]
-            value = counter(sample)
+            value = read(sample)
             if value is None or (begin_at < newest_at and at < newest_at - window_s - _SLACK):
                 break
             begin_at, begin = at, value
-        if end is None or begin is None or begin_at == newest_at or end < begin:
+        return None if begin_at == newest_at else _Span(begin, end, newest_at - begin_at)
+
+    def _delta(self, counter: Counter, window_s: float) -> tuple[float, float] | None:
+        """Return by how much a counter grew, and over how many seconds."""
+        span = self._span(counter, window_s)
+        if span is None or span.end < span.begin:
             return None
-        return end - begin, newest_at - begin_at
+        return span.end - span.begin, span.seconds
 
     def _rate(self, counter: Counter) -> float | None:
         delta = self._delta(counter, self._rate_window_s)
@@ -140,12 +191,36 @@ class Meter:
         )
         return None if accepted is None else 1 + accepted
 
-    def _prefix_hit_share(self) -> float | None:
+    def _hit_share(self, hits: Counter, queries: Counter) -> float | None:
         share = _quotient(
-            self._delta(lambda sample: sample.prefix_hits_total, self._hit_window_s),
-            self._delta(lambda sample: sample.prefix_queries_total, self._hit_window_s),
+            self._delta(hits, self._hit_window_s), self._delta(queries, self._hit_window_s)
         )
         return None if share is None else min(share, 1.0)
+
+    def _quantile(
+        self, share: float, read: Callable[[EngineSample], Histogram | None], window_s: float
+    ) -> float | None:
+        span = self._span(read, window_s)
+        values = None if span is None else quantiles.between(span.begin, span.end)
+        return None if values is None else quantiles.quantile(share, values)
+
+    def _acceptance(self) -> tuple[float, ...] | None:
+        """Return how often each place of a draft was accepted.
+
+        Source: vLLM 0.32, `SpecDecodingProm` in v1/spec_decode/metrics.py.
+        """
+        drafts = self._delta(lambda sample: sample.drafts_total, LATENCY_WINDOW_S)
+        span = self._span(lambda sample: sample.accepted_by_position, LATENCY_WINDOW_S)
+        if drafts is None or drafts[0] <= 0 or span is None or len(span.begin) != len(span.end):
+            return None
+        accepted = [now - then for then, now in zip(span.begin, span.end, strict=True)]
+        return None if min(accepted) < 0 else tuple(min(1.0, one / drafts[0]) for one in accepted)
+
+    def _step_s(self) -> float | None:
+        """Return what a step takes; None where the engine may have had nothing to do meanwhile."""
+        span = self._span(_steps_at_work, self._rate_window_s)
+        steps = 0.0 if span is None else span.end - span.begin
+        return None if span is None or steps <= 0 else span.seconds / steps
 
 
 class History:
@@ -206,6 +281,16 @@ def _extremes(stretch: list[tuple[float, float | None]]) -> list[tuple[float, fl
     return [(at, value) for at, value in sorted({(low[1], low[0]), (high[1], high[0])})]
 
 
+_TTFT: Callable[[EngineSample], Histogram | None] = operator.attrgetter("ttft")
+_ITL: Callable[[EngineSample], Histogram | None] = operator.attrgetter("itl")
+
+
+def _steps_at_work(sample: EngineSample) -> float | None:
+    """Return how many steps there were so far, None while no request runs."""
+    steps = sample.iteration_tokens
+    return None if steps is None or not sample.running else steps.count
+
+
 def _computed_prompt_tokens(sample: EngineSample) -> float | None:
     """Return the prompt tokens that were really computed; reused prefixes cost no prefill."""
     if sample.prompt_tokens_total is None:
@@ -213,21 +298,13 @@ def _computed_prompt_tokens(sample: EngineSample) -> float | None:
     return sample.prompt_tokens_total - (sample.cached_prompt_tokens_total or 0.0)
 
 
-_COUNTERS: tuple[Counter, ...] = (
-    lambda sample: sample.prompt_tokens_total,
-    lambda sample: sample.generation_tokens_total,
-    lambda sample: sample.cached_prompt_tokens_total,
-    lambda sample: sample.prefix_queries_total,
-    lambda sample: sample.prefix_hits_total,
-    lambda sample: sample.preemptions_total,
-    lambda sample: sample.requests_finished_total,
-    lambda sample: sample.ttft_sum_s,
-    lambda sample: sample.ttft_count,
-    lambda sample: sample.itl_sum_s,
-    lambda sample: sample.itl_count,
-    lambda sample: sample.drafts_total,
-    lambda sample: sample.accepted_total,
-)
+_COUNTERS = (
+    "prompt_tokens_total", "generation_tokens_total", "cached_prompt_tokens_total",
+    "prefix_queries_total", "prefix_hits_total", "external_queries_total", "external_hits_total",
+    "preemptions_total", "requests_finished_total", "ttft_sum_s", "ttft_count", "itl_sum_s",
+    "itl_count", "drafts_total", "accepted_total", "kv_load_bytes_total", "kv_store_bytes_total",
+)  # fmt: skip
+_all_counters: Callable[[EngineSample], tuple[float | None, ...]] = operator.attrgetter(*_COUNTERS)
 
 
 def _began_anew(last: EngineSample, now: EngineSample) -> bool:
@@ -235,11 +312,10 @@ def _began_anew(last: EngineSample, now: EngineSample) -> bool:
 
     Then none of the others is comparable, also one that has meanwhile overtaken its old value.
     """
-    for counter in _COUNTERS:
-        before, after = counter(last), counter(now)
-        if before is not None and after is not None and after < before:
-            return True
-    return False
+    both = zip(_all_counters(last), _all_counters(now), strict=True)
+    return any(
+        before is not None and after is not None and after < before for before, after in both
+    )
 
 
 def _quotient(part: tuple[float, float] | None, whole: tuple[float, float] | None) -> float | None:
@@ -251,3 +327,7 @@ def _quotient(part: tuple[float, float] | None, whole: tuple[float, float] | Non
 def _count(engine: EngineSample | None, read: Counter) -> int | None:
     value = read(engine) if engine is not None else None
     return None if value is None else round(value)
+
+
+def _counts(parts: dict[str, float] | None) -> dict[str, int] | None:
+    return None if parts is None else {name: round(value) for name, value in parts.items()}

@@ -6,6 +6,7 @@ It is asked and never told: nothing here starts, stops or changes it.
 
 import asyncio
 import dataclasses
+import re
 import ssl
 import time
 import urllib.parse
@@ -20,8 +21,13 @@ from studio.host.http_client import Upstream
 from studio.serving.supervisor import Target
 
 LOOK_S = 0.5
-"""Between two looks; with `LATE_S` it bounds how late a loss is seen (the goal is 2 s)."""
-LATE_S = 1.2
+"""Between two looks. Whoever refuses a connection, breaks it off or says that it cannot serve is
+gone at the next one: within the goal of 2 s."""
+LATE_S = 2.0
+"""How long one look waits for an answer."""
+MISSES = 4
+"""So many looks in a row that nothing answered mean that it is gone: 10 s. A server that computes a
+long prompt on the processors that should answer, or compiles, is silent for seconds."""
 _ANSWER_S = 10.0
 _NAME_LIMIT = 256
 _LIMIT_BYTES = 4 << 20
@@ -106,6 +112,7 @@ class Adopted:
         self._is_there = False
         self._is_watched = False
         self._seen_at: float | None = None
+        self._missed = 0
         self._error: ErrorInfo | None = None
 
     @property
@@ -131,6 +138,7 @@ class Adopted:
             pool_tokens=found.pool_tokens if found else None,
             max_model_len=found.max_model_len if found else None,
             error=self._error,
+            note=self._note(),
             adopted=AdoptedInfo(
                 name=self.name,
                 url=self._place.url,
@@ -172,10 +180,11 @@ class Adopted:
                 if self._is_there:
                     await self._look()
                     self._seen_at = time.time()
+                    self._count(0)
                 else:
                     await self.probe()
             except StudioError as error:
-                self._lose(error.info)
+                self._miss(error)
             await asyncio.sleep(LOOK_S)
 
     def close(self) -> None:
@@ -257,6 +266,25 @@ class Adopted:
             self._is_there, self._error = True, None
             self._publish(self.snapshot())
 
+    def _miss(self, error: StudioError) -> None:
+        """Count a look that came to nothing; one that was only late is no loss by itself."""
+        if self._is_there and _is_late(error) and self._missed + 1 < MISSES:
+            self._count(self._missed + 1)
+        else:
+            self._missed = 0
+            self._lose(error.info)
+
+    def _count(self, missed: int) -> None:
+        if missed != self._missed:
+            self._missed = missed
+            self._publish(self.snapshot())
+
+    def _note(self) -> str | None:
+        if not self._missed:
+            return None
+        looks = "look" if self._missed == 1 else f"{self._missed} looks"
+        return f"It has not answered the last {looks}; after {MISSES} in a row it counts as gone."
+
     def _lose(self, error: ErrorInfo) -> None:
         was_there, before = self._is_there, self._error
         self._is_there, self._error = False, error
@@ -266,6 +294,14 @@ class Adopted:
 
 _BROKE_OFF = (ConnectionResetError, ConnectionAbortedError, TimeoutError)
 _RETURNS = "Its return is noticed by itself."
+
+
+def _is_late(error: StudioError) -> bool:
+    """Tell whether nothing answered, which is not the same as being refused."""
+    cause = error.__cause__
+    if not isinstance(cause, StudioError):
+        return False  # it answered, and said that it cannot serve
+    return cause.code == "engine-late" or isinstance(cause.__cause__, TimeoutError)
 
 
 def _between(place: Place) -> str:
@@ -314,7 +350,10 @@ def read_place(text: str) -> Place:
             raise _no_address(text, "a socket is named by its whole path")
         return Place(url=f"unix:{path}", socket_path=path)
     if not separator or (scheme not in ("http", "https") and rest.partition("/")[0].isdecimal()):
-        return read_place(f"http://{text.strip()}")  # `host:8000`, as people say it
+        # `host:8000`, as people say it. Without a port any word would be one: no vLLM is at 80.
+        if not re.search(r":\d+$", text.strip().partition("/")[0]):
+            raise _no_address(text, "it names neither a port nor `http://`")
+        return read_place(f"http://{text.strip()}")
     try:
         parts = urllib.parse.urlsplit(text.strip())
         host, port = parts.hostname, parts.port

@@ -13,8 +13,18 @@ from studio.serving.machine import CRASH_LIMIT, CRASH_WINDOW_S
 STALLED = "engine-stalled"
 CRASH_LOOP = "engine-crash-loop"
 
+UNEXPLAINED = ErrorInfo(
+    code="engine-died",
+    message="The engine ended and left no word.",
+    hint="The last lines of its log may say more: `weir logs`.",
+    exit_status=EngineFailed.exit_status,
+)
+
 _WITHOUT_NAME = frozenset({"worker-crashed", "engine-core-died", "engine-dead"})
 """What a log says when a process ended without a word: the echo, and not who it was."""
+
+_WORKER_ENDED = "worker-crashed"
+"""Then the log says what kind of process it was, and it was no other."""
 
 _RESTART = Remedy(kind=RemedyKind.RESTART, text="Start it again as it was.")
 
@@ -44,6 +54,8 @@ def with_part(error: ErrorInfo | None, part: str | None) -> ErrorInfo | None:
     """Return `error` with the process that ended first, where the log did not see it end."""
     if error is None or part is None or error.code not in _WITHOUT_NAME:
         return error
+    if error.code == _WORKER_ENDED and "worker" not in part.lower():
+        return error
     message = f"{error.message} The Studio saw {part} end first."
     return msgspec.structs.replace(error, message=message)
 
@@ -61,6 +73,13 @@ def brake(error: ErrorInfo) -> ErrorInfo:
         data={**error.data, "deaths": CRASH_LIMIT, "cause": error.code},
         remedies=error.remedies,
     )
+
+
+def counted(crashes: int, error: ErrorInfo | None) -> int:
+    """Return how many deaths the brake has counted; it forgets them when it stops the loop."""
+    if error is not None and error.code == CRASH_LOOP:
+        return CRASH_LIMIT
+    return max(1, crashes)
 
 
 def _note(liveness: Liveness) -> str:

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -70,6 +71,29 @@ def newest(folder: Path, *, within_s: float) -> tuple[Path, Death] | None:
             if time.time() - datetime.datetime.fromisoformat(death.at).timestamp() <= within_s:
                 return one, death
     return None
+
+
+class Past(NamedTuple):
+    """A death in a sentence, and when it was in seconds since the epoch."""
+
+    cause: str
+    at: float
+
+
+def last(folder: Path, *, within_s: float = 24 * 3600.0) -> Past | None:
+    """Return the newest death whose cause is known, unless it is older than that."""
+    found = newest(folder, within_s=within_s)
+    death = found[1] if found is not None else None
+    if death is None or death.error is None:
+        return None
+    return Past(death.error.message, datetime.datetime.fromisoformat(death.at).timestamp())
+
+
+def with_past(snapshot: EngineSnapshot, past: Past | None) -> EngineSnapshot:
+    """Return `snapshot` with the death that was before."""
+    if past is None:
+        return snapshot
+    return msgspec.structs.replace(snapshot, died_of=past.cause, died_at=past.at)
 
 
 def now_text() -> str:

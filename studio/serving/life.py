@@ -64,6 +64,8 @@ class Life:
         self.exit_code: int | None = None
         self.boot_s: float | None = None
         self.problem: ErrorInfo | None = None
+        self.verdict: ErrorInfo | None = None
+        """The known failure that it died of, if it was one."""
         self._home = home
         self._log = log
         self._on_news = on_news
@@ -73,6 +75,7 @@ class Life:
         self._started_at = time.time()
         self._started = time.monotonic()
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._said: tuple[str, ...] | None = None
         self._phases: list[PhaseTime] = []
         self._share: float | None = None
         self._known = phases.Known()
@@ -98,6 +101,11 @@ class Life:
     def lines(self) -> tuple[str, ...]:
         """The newest lines of its log, oldest first."""
         return tuple(self._lines)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The same until it was killed from here: what is said after that is the kill's doing."""
+        return self.lines if self._said is None else self._said
 
     @property
     def facts(self) -> phases.Facts:
@@ -138,6 +146,7 @@ class Life:
     def kill(self) -> None:
         """End it, now or as soon as it exists; whoever is still asking it gets a word of ours."""
         self._is_ending = True
+        self._said = self.said
         self.upstream.cut_off_all()
         if self._child is not None:
             self._child.kill()

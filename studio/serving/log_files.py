@@ -6,9 +6,9 @@ are no text are taken as they come; they match nothing.
 
 import codecs
 import gzip
-import io
 import zlib
 from pathlib import Path
+from typing import Protocol
 
 from studio.domain.errors import BadInput, Damaged, HostLacks, NotFound
 from studio.serving.heard import Hearing
@@ -19,16 +19,28 @@ _GZIP = b"\x1f\x8b"
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+class Peekable(Protocol):
+    """A file that can be looked into ahead: one on the disk, and one in a zip."""
+
+    def read(self, size: int = ..., /) -> bytes:
+        """Return the next bytes."""
+
+    def peek(self, size: int = ..., /) -> bytes:
+        """Return some of the next bytes, which stay where they are."""
+
+    def seek(self, offset: int, /) -> int:
+        """Go to a place."""
+
+
 def hear(path: Path) -> Hearing:
     """Return what the log in `path` says.
 
     Raises: NotFound (`file-missing`), BadInput (`log-is-folder`), HostLacks (`not-readable`),
     Damaged (`log-damaged`).
     """
-    hearing = Hearing()
     try:
         with path.open("rb") as file:
-            _read(file, hearing)
+            return hear_stream(file)
     except FileNotFoundError as error:
         raise NotFound("file-missing", f"There is no file {path}.") from error
     except IsADirectoryError as error:
@@ -45,19 +57,24 @@ def hear(path: Path) -> Hearing:
             f"{path} cannot be read: {error.strerror or error}.",
             hint="Check the file's owner and permissions.",
         ) from error
-    return hearing
 
 
-def _read(file: io.BufferedReader, hearing: Hearing) -> None:
-    start = file.peek(2)[:2]
-    source: io.BufferedIOBase = file
-    if start == _GZIP:
-        source = gzip.GzipFile(fileobj=file)
-    decoder = codecs.getincrementaldecoder("utf-16")("replace") if start in _WIDE else None
-    splitter = Splitter()
-    while chunk := source.read(_CHUNK):
+def hear_stream(file: Peekable, *, most_bytes: int | None = None) -> Hearing:
+    """Return what a log says that is read from `file`, packed or not; no more than `most_bytes`.
+
+    Raises: OSError, EOFError, zlib.error, gzip.BadGzipFile.
+    """
+    hearing, splitter = Hearing(), Splitter()
+    is_packed = file.peek(2)[:2] == _GZIP
+    source = gzip.GzipFile(mode="rb", fileobj=file) if is_packed else file
+    is_wide = source.peek(2)[:2] in _WIDE
+    decoder = codecs.getincrementaldecoder("utf-16")("replace") if is_wide else None
+    taken = 0
+    while (most_bytes is None or taken < most_bytes) and (chunk := source.read(_CHUNK)):
+        taken += len(chunk)
         if decoder is not None:
             chunk = decoder.decode(chunk).encode("utf-8", "replace")
         lines, _ = splitter.feed(chunk, ())
         hearing.take(lines)
     hearing.take(splitter.finish(()))
+    return hearing

@@ -104,8 +104,8 @@ _TABLE: dict[tuple[State, Kind], tuple[State, tuple[Effect, ...]]] = {
     (State.PREPARING, Kind.PREPARE_FAILED): (State.FAILED, ()),
     (State.PREPARING, Kind.STOP): (State.STOPPED, (Effect.CANCEL_PREPARE,)),
     (State.STARTING, Kind.BECAME_READY): (State.READY, ()),
-    (State.STARTING, Kind.NOT_USABLE): (State.STOPPING, (Effect.DIAGNOSE, Effect.KILL)),
-    (State.STARTING, Kind.PART_DIED): (State.STOPPING, (Effect.DIAGNOSE, Effect.KILL)),
+    (State.STARTING, Kind.NOT_USABLE): (State.STOPPING, (Effect.KILL,)),
+    (State.STARTING, Kind.PART_DIED): (State.STOPPING, (Effect.KILL,)),
     (State.STARTING, Kind.EXITED): (State.FAILED, (Effect.DIAGNOSE,)),
     # vLLM 0.32 loses a SIGTERM while it boots, and boots on; there is nothing to save then.
     (State.STARTING, Kind.STOP): (State.STOPPING, (Effect.KILL,)),
@@ -185,7 +185,8 @@ def _ended(machine: Machine, at_s: float, policy: Policy) -> tuple[Machine, tupl
         case Ending.ASKED:
             return dataclasses.replace(machine, state=State.STOPPED), ()
         case Ending.USELESS:
-            return dataclasses.replace(machine, state=State.FAILED, ending=Ending.ASKED), ()
+            failed = dataclasses.replace(machine, state=State.FAILED, ending=Ending.ASKED)
+            return failed, (Effect.DIAGNOSE,)
         case Ending.DIED:
             return _died(dataclasses.replace(machine, ending=Ending.ASKED), at_s, policy)
 

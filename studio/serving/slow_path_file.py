@@ -38,6 +38,7 @@ class _Environment(Document, frozen=True, kw_only=True):
 class _Context(Document, frozen=True, kw_only=True):
     patterns: tuple[str, ...] = ()
     environment: _Environment | None = None
+    cards: bool | None = None
 
 
 class _Cost(Document, frozen=True, kw_only=True):
@@ -107,6 +108,8 @@ class Context:
     name: str
     openings: tuple[Opening, ...]
     variables: Variables | None
+    cards: bool | None
+    """Holds on a machine with cards (True), or without any (False), where that is known."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +223,7 @@ def _context(path: Path, name: str, context: _Context) -> Context:
         name=name,
         openings=tuple(_opening(path, place, pattern) for pattern in context.patterns),
         variables=_variables(path, place, context.environment),
+        cards=context.cards,
     )
 
 

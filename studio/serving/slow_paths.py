@@ -45,11 +45,13 @@ class Watch:
         argv: Sequence[str] = (),
         knobs: Collection[str] | None = None,
         names: Mapping[str, str] | None = None,
+        has_cards: bool | None = None,
     ) -> None:
         """Begin with what the engine is started with.
 
         `knobs`: those of its preset; a remedy that needs another is left out. None: not known.
         `names`: `runtime` and `preset`, for commands to type.
+        `has_cards`: whether the machine has any; None: not known, then the log alone tells.
         """
         self._signs = signs
         self._knobs = knobs
@@ -60,6 +62,9 @@ class Watch:
         self._found: dict[str, _Found] = {}
         self._contexts: set[str] = set()
         self._badges: tuple[Badge, ...] | None = None
+        self._contexts.update(
+            one.name for one in signs.contexts if has_cards is not None and one.cards is has_cards
+        )
         self._look_at_start(environment or {}, argv)
 
     @property

@@ -41,14 +41,8 @@ LAST_WORDS_S = 0.5
 """How long the rest of an engine may speak after one of its processes is gone: the reason comes in
 0.1 to 0.3 s, the end of the process only 5 s later (seen with vLLM 0.32)."""
 
-Diagnose = Callable[[Sequence[str], int | None], ErrorInfo | None]
-
-_UNEXPLAINED = ErrorInfo(
-    code="engine-died",
-    message="The engine ended and left no word.",
-    hint="The last lines of its log may say more: `weir logs`.",
-    exit_status=EngineFailed.exit_status,
-)
+Diagnose = Callable[[Sequence[str], int | None], Awaitable[ErrorInfo | None]]
+"""Lines and exit code to what failed; does its work elsewhere than on the event loop."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +76,7 @@ class Supervisor:
         `before_start` is waited for before each start, also those that nobody asked for.
         """
         self._home = home
+        self._crashes = home / "logs" / "crashes"
         self._care = care
         self._ground = ground if ground is not None else Ground(home)
         self._note: str | None = None
@@ -103,7 +98,8 @@ class Supervisor:
         self._restarts = 0
         self._expected_boot_s: float | None = None
         self._error: ErrorInfo | None = None
-        self._died_of: str | None = None
+        self._past = evidence.last(self._crashes)
+        self._is_first = True
         self._effects: dict[Effect, Callable[[Launch], None]] = {
             Effect.PREPARE: self._on_prepare,
             Effect.CANCEL_PREPARE: self._on_cancel,
@@ -143,7 +139,8 @@ class Supervisor:
         """Return the engine as it is now."""
         launch, life = self._launch, self._life
         if launch is None:
-            return EngineSnapshot(state=self._machine.state, error=self._error, note=self._note)
+            snapshot = EngineSnapshot(state=self._machine.state, error=self._error, note=self._note)
+            return evidence.with_past(snapshot, self._past)
         snapshot = EngineSnapshot(
             state=self._machine.state,
             note=self._note,
@@ -153,10 +150,10 @@ class Supervisor:
             runtime_id=launch.runtime_id,
             expected_boot_s=self._expected_boot_s,
             restarts=self._restarts,
-            died_of=self._died_of,
             overrides=dict(launch.overrides),
             error=self._error,
         )
+        snapshot = evidence.with_past(snapshot, self._past)
         if life is None or not self._machine.has_child:
             return snapshot
         return deaths.with_standstill(life.complete(snapshot), life.liveness)
@@ -228,7 +225,7 @@ class Supervisor:
         state = self._machine.state
         if state in (EngineState.STOPPED, EngineState.FAILED, EngineState.BACKING_OFF):
             self._launch, self._error, self._restarts = launch, None, 0
-            self._died_of = None
+            self._past, self._is_first = self._past if self._is_first else None, False
             self._expected_boot_s = self._forecast_s(launch)
             self._happen(Input(kind=Kind.START))
         elif not machine.is_coming(self._machine) or not self._runs(launch):
@@ -243,7 +240,7 @@ class Supervisor:
                 case EngineState.READY:
                     return self.snapshot()
                 case EngineState.FAILED:
-                    raise from_info(self._error or _UNEXPLAINED)
+                    raise from_info(self._error or deaths.UNEXPLAINED)
                 case EngineState.STOPPED:
                     raise Busy("engine-stopped", "The engine was stopped before it was ready.")
                 case _:
@@ -334,14 +331,12 @@ class Supervisor:
         life = self._life
         if life is None:
             return
-        code = None if life.was_ended else life.exit_code  # by us: then it says nothing
-        found = deaths.with_part(self._diagnose(life.lines, code), life.lost_part)
-        self._error = found or life.last_words()
+        self._error = life.verdict or life.last_words()
         if life.boot_s is not None:
             self._begin(self._keep_evidence(life, self._number))
 
     def _on_brake(self, _launch: Launch) -> None:
-        self._error = deaths.brake(self._error or _UNEXPLAINED)
+        self._error = deaths.brake(self._error or deaths.UNEXPLAINED)
 
     def _on_tell_stall(self, launch: Launch) -> None:
         life = self._life
@@ -352,7 +347,7 @@ class Supervisor:
 
     def _on_arm_retry(self, _launch: Launch) -> None:
         self._restarts += 1
-        self._died_of = (self._error or _UNEXPLAINED).message
+        self._past = evidence.Past((self._error or deaths.UNEXPLAINED).message, time.time())
         delay_s = machine.retry_delay_s(self._machine)
         self._begin(self._later(delay_s, Kind.RETRY, self._number), Kind.RETRY)
 
@@ -456,12 +451,24 @@ class Supervisor:
             on_unusable=lambda: happen(Kind.NOT_USABLE),
             on_part_died=lambda: happen(Kind.PART_DIED),
         )
+        await self._explain(life)
         if self._machine.state is EngineState.STOPPING and self._machine.ending is Ending.ASKED:
             await asyncio.to_thread(self._ground.released)
             await self._ground.after_end(life.launch, self._say)
         happen(Kind.EXITED)
         if self._machine.state is EngineState.FAILED:  # otherwise the next start does it
             await asyncio.to_thread(self._ground.released)
+
+    async def _explain(self, life: Life) -> None:
+        """Find out why it ended, before the machine hears that it did."""
+        state, ending = self._machine.state, self._machine.ending
+        is_asked = state is EngineState.STOPPING and ending is Ending.ASKED
+        if is_asked or state is EngineState.DRAINING:
+            return
+        code = None if life.was_ended else life.exit_code  # by us: then it says nothing
+        said = life.said if ending is Ending.USELESS else life.lines
+        found = await self._diagnose(said, code)
+        life.verdict = deaths.with_part(found, life.lost_part)
 
     async def _own(self, leader: int) -> None:
         await asyncio.to_thread(self._ground.own, leader)
@@ -474,22 +481,14 @@ class Supervisor:
         error, snapshot = self._error, self.snapshot()
         death = evidence.Death(
             at=evidence.now_text(),
-            deaths=_deaths(self._machine, error),
+            deaths=deaths.counted(len(self._machine.crashes_at_s), error),
             exit_code=life.exit_code,
             error=error,
             engine=snapshot,
         )
-        folder = self._home / "logs" / "crashes"
-        kept = await asyncio.to_thread(evidence.keep, folder, death, life.lines)
+        kept = await asyncio.to_thread(evidence.keep, self._crashes, death, life.lines)
         is_shown = number == self._number and self._error is error
         if kept is not None and error is not None and is_shown:
             data = {**error.data, "folder": str(kept)}
             self._error = msgspec.structs.replace(error, data=data)
             self._publish()
-
-
-def _deaths(now: machine.Machine, error: ErrorInfo | None) -> int:
-    """Return how many deaths the brake has counted; it forgets them when it stops the loop."""
-    if error is not None and error.code == deaths.CRASH_LOOP:
-        return machine.CRASH_LIMIT
-    return max(1, len(now.crashes_at_s))

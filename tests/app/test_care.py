@@ -16,6 +16,12 @@ def care(tmp_path: Path) -> Care:
     return Care(SettingsFile(tmp_path / "settings.json"))
 
 
+@pytest.fixture
+def settings(tmp_path: Path) -> SettingsFile:
+    """Return the settings of another such home."""
+    return SettingsFile(tmp_path / "other" / "settings.json")
+
+
 def test_at_first_the_defaults_hold(care: Care) -> None:
     """An engine that dies at night is up again in the morning."""
     assert care.now() == CareSettings()
@@ -92,3 +98,42 @@ async def test_a_chosen_wait_holds_whatever_the_forecast(care: Care) -> None:
     await care.change(CareChange(values={"wait-s": "0"}))
 
     assert care.wait_s(lambda: 500.0) == 0.0
+
+
+# How often the monitor looks
+
+
+@pytest.mark.parametrize(
+    ("variable", "chosen", "expected"),
+    [
+        (None, None, 1.0),
+        ("0.5", None, 0.5),
+        ("0.5", "10", 10.0),
+        ("often", None, 1.0),
+        ("0.01", None, 1.0),
+        ("3600", None, 1.0),
+    ],
+)
+def test_how_often_the_monitor_looks_is_chosen_or_given_or_a_second(
+    settings: SettingsFile, variable: str | None, chosen: str | None, expected: float
+) -> None:
+    """A choice goes before the environment, and nonsense before neither."""
+    care = Care(settings, {} if variable is None else {"WEIR_SAMPLE_S": variable})
+    if chosen is not None:
+        settings.change(care={"sample-s": chosen})
+
+    assert care.sample_s() == expected
+    assert care.now().sample_s == expected
+
+
+async def test_a_change_is_told_to_whoever_waits_by_it(settings: SettingsFile) -> None:
+    """The sampler sleeps up to ten seconds."""
+    told: list[float] = []
+    care = Care(settings)
+    care.on_change = lambda: told.append(care.sample_s())
+
+    await care.change(CareChange(values={"sample-s": "0.2s"}))
+    with pytest.raises(BadInput, match="sample-s"):
+        await care.change(CareChange(values={"sample-s": "0.1"}))
+
+    assert told == [0.2]

@@ -1,6 +1,7 @@
 """Diagnoses of files: anybody's log, or the Studio's own last one."""
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -89,6 +90,37 @@ async def test_a_death_that_was_healed_is_pointed_to_where_the_log_says_nothing(
     assert kept is not None
     (kept / "death.json").write_text("{ broken")
     assert (await own.diagnose(DiagnoseRequest())).death is None
+
+
+async def test_a_report_is_opened_and_its_logs_are_read(tmp_path: Path) -> None:
+    """What somebody sends is the report, and whoever gets it wants to know why."""
+    report = tmp_path / "weir-report.zip"
+    with zipfile.ZipFile(report, "w") as archive:
+        archive.writestr("summary.txt", "torch.OutOfMemoryError: no log\n")
+        archive.write(BOOT, "logs/engine.log")
+        archive.write(REFUSAL, "evidence/20261130T010203Z-ab/engine.log")
+
+    found = await diagnoses(tmp_path).diagnose(DiagnoseRequest(path=str(report)))
+
+    assert found.matches[0].code == "kv-cache-too-small"
+    assert found.inside == "evidence/20261130T010203Z-ab/engine.log"
+    assert found.source == str(report)
+
+
+async def test_a_report_of_what_was_killed_says_so(tmp_path: Path) -> None:
+    """Its log has no word of that; the record beside it has."""
+    report = tmp_path / "weir-report.zip"
+    with zipfile.ZipFile(report, "w") as archive:
+        archive.write(BOOT, "logs/engine.log")
+        archive.write(BOOT, "evidence/a/engine.log")
+        archive.writestr("evidence/a/death.json", '{"exit_code": -9}')
+
+    found = await diagnoses(tmp_path).diagnose(DiagnoseRequest(path=str(report)))
+
+    assert [one.code for one in found.matches] == ["engine-killed"]
+    fine = await diagnoses(tmp_path).diagnose(DiagnoseRequest(path=str(report), exit_code=0))
+    assert fine.matches == ()
+    assert fine.lines > 200
 
 
 async def test_the_exit_status_says_what_the_log_does_not(tmp_path: Path) -> None:

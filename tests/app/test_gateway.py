@@ -168,6 +168,7 @@ def test_what_is_forgotten_is_gone_and_the_rest_stays() -> None:
         (GatewayChange(address="everywhere"), "address-invalid"),
         (GatewayChange(address="224.0.0.1"), "address-invalid"),
         (GatewayChange(certificate="/x"), "certificate-pair"),
+        (GatewayChange(certificate="/x", private_key="/y", tls=False), "certificate-unused"),
     ],
 )
 def test_what_would_open_too_much_or_nothing_is_refused(change: GatewayChange, code: str) -> None:

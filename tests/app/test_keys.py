@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from studio.app.kept_keys import KeptKeys
 from studio.app.keys import Keys
 from studio.domain.control import KeyRequest
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.events import Event, KeysChanged
 from studio.domain.keys import KeyLimits, LimitsChange, RenameRequest, RevokeRequest, UsageBy
 from studio.gateway.keys import KeyStore
+from studio.host.secrets import SecretStore
 
 
 class Made:
@@ -18,7 +20,9 @@ class Made:
     def __init__(self, path: Path) -> None:
         self.events: list[Event] = []
         self.store = KeyStore(path)
-        self.keys = Keys(self.store, self.events.append)
+        self.keys = Keys(
+            self.store, self.events.append, KeptKeys(SecretStore(path.parent / "secrets"))
+        )
 
 
 async def test_every_change_is_announced_and_kept(tmp_path: Path) -> None:

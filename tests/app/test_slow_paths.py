@@ -11,6 +11,7 @@ from studio.domain.control import UpRequest
 from studio.domain.events import EngineChanged
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import Tick
+from studio.domain.spill import SpillFlow, SpillKind
 from studio.domain.units import GIB, MIB
 from studio.host.paths import Paths
 from studio.presets.store import PresetStore
@@ -132,6 +133,12 @@ def test_every_sign_of_the_machine_is_one_that_is_told(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def swapped(amount: int) -> Tick:
+    """Return a second with so much in swap, beside a spill that is none."""
+    other = SpillFlow(kind=SpillKind.WDDM_SHARED, bytes=1 << 40)
+    return Tick(at=0.0, spill=(other, SpillFlow(kind=SpillKind.SWAP, bytes=amount)))
+
+
 def test_what_the_monitor_counts_is_told_when_it_doubles(tmp_path: Path) -> None:
     """Each change wakes every client; a count that grows by one must not."""
     paths = slow_paths(tmp_path)
@@ -142,8 +149,8 @@ def test_what_the_monitor_counts_is_told_when_it_doubles(tmp_path: Path) -> None
 
     assert heard == [False, True, False, True, False, True, False]
     assert "(4 so far)" in watch.badges[0].cost
-    assert not paths.hear(Tick(at=0.0, spill_bytes=MIB))
-    assert paths.hear(Tick(at=0.0, spill_bytes=300 * MIB))
+    assert not paths.hear(swapped(MIB))
+    assert paths.hear(swapped(300 * MIB))
     assert watch.badges[0].cost.startswith("300.0 MiB of the engine lie in swap")
 
 
@@ -172,8 +179,9 @@ async def test_badges_come_with_the_boot_and_go_with_the_next(tmp_path: Path) ->
 
             announced = [event.engine.badges for event in made.of(EngineChanged)]
 
-    assert "eager-mode" in [one.code for one in first.badges]
+    assert "weights-widened" in [one.code for one in first.badges]
+    assert "eager-mode" not in [one.code for one in first.badges]  # on a processor it costs nothing
     assert status.engine.badges == first.badges
     assert first.badges in announced
     assert stopped == ()
-    assert "eager-mode" not in [one.code for one in second.badges]
+    assert "weights-widened" not in [one.code for one in second.badges]

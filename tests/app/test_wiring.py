@@ -1,16 +1,22 @@
 """The composition: parts find one another through it, and through nothing else."""
 
 import asyncio
+import os
 import shutil
+import signal
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from studio.app.wiring import Parts
 from studio.domain.control import UpRequest
-from studio.domain.errors import BadInput, NotFound
+from studio.domain.errors import BadInput, ErrorInfo, NotFound
 from studio.monitor import prometheus
+from studio.serving import diagnose
 from tests.app.running import fake_paths, running
+from tests.fakes.waiting import until_async
 
 
 async def test_nothing_is_written_by_composing(tmp_path: Path) -> None:
@@ -73,3 +79,27 @@ async def test_a_catalogue_that_is_not_there_is_named(tmp_path: Path) -> None:
             Parts(paths)
 
     assert str(paths.catalogue) in caught.value.message
+
+
+async def test_causes_are_looked_for_off_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long log takes a tenth of a second, and every token of every client passes through it."""
+    looked_in: list[threading.Thread] = []
+    found = diagnose.diagnose
+
+    def look(*what: Any) -> ErrorInfo | None:
+        looked_in.append(threading.current_thread())
+        return found(*what)
+
+    monkeypatch.setattr(diagnose, "diagnose", look)
+    with fake_paths(tmp_path, boot_s=0.05) as paths:
+        async with asyncio.timeout(60), running(paths) as made:
+            await made.studio.up(UpRequest())
+            pid = made.studio.engine().pid
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            await until_async(lambda: made.studio.engine().restarts == 1, "the next engine")
+
+    assert looked_in
+    assert threading.main_thread() not in looked_in

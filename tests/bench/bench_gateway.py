@@ -1,24 +1,20 @@
-"""What the gateway costs: direct to the engine against through the gateway, in one run.
+"""What the gateway costs: direct to the engine, through it, through nginx, through LiteLLM.
 
-`python -m tests.bench.bench_gateway` prints a table. Engine (a stub), gateway and load are three
-processes; direct and gateway blocks alternate, so that a busy machine hurts both alike. TTFT is
-taken at the client: request sent to first byte of the body.
+`python -m tests.bench.bench_gateway` prints tables. Engine (a stub), proxies and load are processes
+of their own; blocks of all sides alternate, so that a busy machine hurts all alike. TTFT is taken
+at the client: request sent to first byte of the body.
 """
 
 import argparse
 import asyncio
 import contextlib
-import dataclasses
 import datetime
 import os
 import platform
-import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import uvloop
@@ -27,122 +23,20 @@ from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.host.http_client import Upstream
+from tests.bench import peers
+from tests.bench.load import WORKERS, Side
 
 # Concurrent streams and tokens per stream: short streams where few run, for enough first tokens.
 CASES = ((1, 10), (8, 20), (64, 50))
 BLOCKS = 4
-MAX_PAUSE_S = 0.1
-UNARY_WORKERS = 32
-
-_PAUSES = random.Random(20)
-
-
-@dataclasses.dataclass(slots=True)
-class Sample:
-    """One stream as its client saw it; times by `time.perf_counter`."""
-
-    sent_s: float
-    first_s: float = 0.0
-    last_s: float = 0.0
-    tokens: int = 0
-
-    def on_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        """Check the status."""
-        assert status == 200, (status, headers)
-
-    def on_data(self, data: bytes) -> None:
-        """Take the time."""
-        now = time.perf_counter()
-        if not self.first_s:
-            self.first_s = now
-        count = data.count(b'"content"')
-        if count:
-            self.last_s = now
-            self.tokens += count
-
-    @property
-    def ttft_s(self) -> float:
-        """Return the time to the first byte of the body."""
-        return self.first_s - self.sent_s
-
-    @property
-    def tokens_per_s(self) -> float:
-        """Return tokens a second after the first."""
-        return (self.tokens - 1) / max(self.last_s - self.first_s, 1e-6)
-
-
-@dataclasses.dataclass(slots=True)
-class Side:
-    """One way to the engine."""
-
-    upstream: Upstream
-    headers: list[tuple[bytes, bytes]]
-    samples: list[Sample] = dataclasses.field(default_factory=list)
-    answers_per_s: list[float] = dataclasses.field(default_factory=list)
-
-    def body(self, tokens: int, *, stream: bool) -> bytes:
-        """Return a small chat request."""
-        flag = b"true" if stream else b"false"
-        return (
-            b'{"model":"stub","messages":[{"role":"user","content":"Say something."}],'
-            b'"stream":%b,"max_tokens":%d}' % (flag, tokens)
-        )
-
-    async def stream(self, tokens: int) -> None:
-        """Read one stream to its end."""
-        body = self.body(tokens, stream=True)
-        sample = Sample(time.perf_counter())
-        call = self.upstream.call("POST", "/v1/chat/completions", self.headers, body, sample)
-        await call.run()
-        assert sample.tokens == tokens, sample
-        self.samples.append(sample)
-
-    async def streams(self, count: int, tokens: int, seconds: float) -> None:
-        """Keep `count` streams running, begun at different moments."""
-        until = time.perf_counter() + seconds
-
-        async def worker() -> None:
-            # Real clients do not begin in step, and pause; in step, they would queue at each other.
-            while time.perf_counter() < until:
-                await asyncio.sleep(_PAUSES.uniform(0.0, MAX_PAUSE_S))
-                await self.stream(tokens)
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(count):
-                group.create_task(worker())
-
-    async def answers(self, seconds: float) -> None:
-        """Count whole answers a second."""
-        body, done = self.body(8, stream=False), 0
-        began = time.perf_counter()
-
-        async def worker() -> None:
-            nonlocal done
-            while time.perf_counter() - began < seconds:
-                status, _, _ = await self.upstream.fetch(
-                    "POST", "/v1/chat/completions", self.headers, body, timeout_s=30
-                )
-                assert status == 200
-                done += 1
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(UNARY_WORKERS):
-                group.create_task(worker())
-        self.answers_per_s.append(done / (time.perf_counter() - began))
-
-
-@contextlib.contextmanager
-def child(module: str, *arguments: str) -> Iterator[list[str]]:
-    """Run a module of ours until the block ends; gives the words of its first line."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().split()
-    finally:
-        process.terminate()
-        process.wait()
+RAMP = (128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
+RAMP_TOKENS = 200
+DIRECT_LOSS = 0.003
+"""The highest count of streams is the last at which the direct way loses no more of its tok/s."""
+TOKENS_PER_S = 100.0
+SLOW = "LiteLLM"
+"""Left out where it would need minutes for each block."""
+IDLE = 1000
 
 
 async def serve_gateway(socket_path: str, database: str) -> None:
@@ -170,44 +64,89 @@ def percentile(values: list[float], share: float) -> float:
     return statistics.quantiles(values, n=1000, method="inclusive")[round(share * 1000) - 1]
 
 
-def row(count: int, direct: Side, gateway: Side) -> str:
-    """Return one line of the table."""
-    ttft = [[each.ttft_s * 1000 for each in side.samples] for side in (direct, gateway)]
-    rate = [statistics.fmean(s.tokens_per_s for s in side.samples) for side in (direct, gateway)]
-    p50 = [percentile(values, 0.5) for values in ttft]
-    p99 = [percentile(values, 0.99) for values in ttft]
-    loss = (1 - rate[1] / rate[0]) * 100
-    return (
-        f"| {count} | {len(direct.samples)} + {len(gateway.samples)} "
-        f"| {p50[0]:.2f} / {p50[1]:.2f} | **{p50[1] - p50[0]:.2f}** "
-        f"| {p99[0]:.2f} / {p99[1]:.2f} | **{p99[1] - p99[0]:.2f}** "
-        f"| {rate[0]:.2f} / {rate[1]:.2f} | **{loss:.2f} %** |"
-    )
+def rows(count: int, sides: list[Side], used: dict[str, float]) -> None:
+    """Print the lines of one count of streams."""
+    direct = sides[0]
+    base = [percentile([one.ttft_s * 1e3 for one in direct.samples], at) for at in (0.5, 0.99)]
+    full = statistics.fmean(one.tokens_per_s for one in direct.samples)
+    for side in sides:
+        ttft = [one.ttft_s * 1e3 for one in side.samples]
+        p50, p99 = percentile(ttft, 0.5), percentile(ttft, 0.99)
+        rate = statistics.fmean(one.tokens_per_s for one in side.samples)
+        if rate > full * 1.01:  # late, and then all at once: no pace that anybody sees
+            rate = statistics.fmean(one.tokens_per_s_in_all for one in side.samples)
+        added = ("", "", "")
+        if side is not direct:
+            loss = (1 - rate / full) * 100
+            added = (f"**{p50 - base[0]:.2f}**", f"**{p99 - base[1]:.2f}**", f"**{loss:.2f} %**")
+        tokens = sum(one.tokens for one in side.samples)
+        cost = f"{used[side.name] * 1e6 / tokens:.1f}" if side.pids else ""
+        say(
+            f"| {count} | {side.name} | {len(side.samples):,} | {p50:.2f} | {added[0]} "
+            f"| {p99:.2f} | {added[1]} | {rate:.2f} | {added[2]} | {cost} |"
+        )
 
 
-async def measure(direct: Side, gateway: Side, seconds: float) -> None:
+async def case(count: int, tokens: int, sides: list[Side], seconds: float, blocks: int) -> None:
+    """Measure all sides at one count of streams."""
+    used = dict.fromkeys((side.name for side in sides), 0.0)
+    for side in sides:
+        await side.streams(count, 5, 0.2)  # warm connections
+        side.samples.clear()
+    for _ in range(blocks):
+        for side in sides:
+            before_s = peers.cpu_s(side.pids)
+            await side.streams(count, tokens, seconds)
+            used[side.name] += peers.cpu_s(side.pids) - before_s
+    rows(count, sides, used)
+
+
+async def highest(direct: Side, seconds: float) -> int:
+    """Return the highest count of streams at which the direct way keeps its pace."""
+    best = CASES[-1][0]
+    for count in RAMP:
+        await direct.streams(count, 5, 0.2)
+        direct.samples.clear()
+        await direct.streams(count, RAMP_TOKENS, seconds)
+        rate = statistics.fmean(one.tokens_per_s for one in direct.samples)
+        direct.samples.clear()
+        if rate < TOKENS_PER_S * (1 - DIRECT_LOSS):
+            break
+        best = count
+    return best
+
+
+async def idle(sides: list[Side]) -> None:
+    """Print what idle connections hold."""
+    say(f"\n| | at rest, MB | {IDLE:,} idle connections, MB |")
+    say("|---|---|---|")
+    for side in sides:
+        if not side.pids:
+            continue
+        before = peers.memory_mb(side.pids)
+        kept = await side.idle(IDLE)
+        say(f"| {side.name} | {before:.1f} | **{peers.memory_mb(side.pids):.1f}** |")
+        for writer in kept:
+            writer.transport.abort()
+
+
+async def measure(sides: list[Side], options: argparse.Namespace) -> None:
     """Run all cases and print the tables."""
-    say(
-        "| streams | samples | TTFT p50 ms, direct / gateway | added p50 ms "
-        "| TTFT p99 ms, direct / gateway | added p99 ms | tok/s per stream | loss |"
-    )
-    say("|---|---|---|---|---|---|---|---|")
+    seconds: float = options.seconds
+    say("| streams | | samples | TTFT p50, ms | added | TTFT p99, ms | added | tok/s | loss | µs |")
+    say("|---|---|---|---|---|---|---|---|---|---|")
     for count, tokens in CASES:
-        for side in (direct, gateway):
-            await side.streams(count, 5, 0.2)  # warm connections
-            side.samples.clear()
-        for _ in range(BLOCKS):
-            for side in (direct, gateway):
-                await side.streams(count, tokens, seconds)
-        say(row(count, direct, gateway))
-    for _ in range(2):
-        for side in (direct, gateway):
+        await case(count, tokens, sides, seconds, BLOCKS)
+    fast = [side for side in sides if side.name != SLOW]
+    most = options.streams or await highest(sides[0], seconds)
+    await case(most, RAMP_TOKENS, fast, seconds, BLOCKS)
+    await idle(sides)
+    for _ in range(BLOCKS):
+        for side in sides:
             await side.answers(seconds)
-    rates = [statistics.fmean(side.answers_per_s) for side in (direct, gateway)]
-    say(
-        f"\nNot streamed, {UNARY_WORKERS} at a time: direct {rates[0]:,.0f} req/s, "
-        f"through the gateway **{rates[1]:,.0f} req/s**."
-    )
+    say(f"\n| whole answers, {WORKERS} at a time | a second |\n|---|---|")
+    for side in sides:
+        say(f"| {side.name} | **{statistics.fmean(side.answers_per_s):,.0f}** |")
 
 
 def machine() -> str:
@@ -227,26 +166,21 @@ def main() -> None:
     """Measure, or run the gateway's process of a measurement."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=3.0, help="length of one block")
+    parser.add_argument("--streams", type=int, help="the highest count, instead of looking for it")
+    parser.add_argument("--peers", nargs="*", default=["nginx", "litellm"])
     parser.add_argument("--gateway", nargs=2, metavar=("SOCKET", "DATABASE"))
     options = parser.parse_args()
     if options.gateway:
         uvloop.run(serve_gateway(*options.gateway))
         return
+    began_s = time.perf_counter()
     say(machine() + "\n")
-    with tempfile.TemporaryDirectory() as folder:
-        socket_path = str(Path(folder, "engine.sock"))
-        with (
-            child("tests.bench.stub_engine", socket_path) as stub,
-            child(
-                "tests.bench.bench_gateway", "--gateway", socket_path, str(Path(folder, "keys.db"))
-            ) as gateway,
-        ):
-            key = gateway[1].encode()
-            sides = (
-                Side(Upstream(port=int(stub[0])), []),
-                Side(Upstream(port=int(gateway[0])), [(b"authorization", b"Bearer " + key)]),
-            )
-            uvloop.run(measure(*sides, options.seconds))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        peers.sides(Path(folder), names=tuple(options.peers)) as sides,
+    ):
+        uvloop.run(measure(sides, options))
+    say(f"\nTook {time.perf_counter() - began_s:.0f} s.")
 
 
 if __name__ == "__main__":

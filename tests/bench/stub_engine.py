@@ -81,7 +81,9 @@ async def handle(exchange: Exchange) -> None:
 
 async def _main(socket_path: str) -> None:
     server: Server = await serve(handle)
-    unix = await asyncio.get_running_loop().create_unix_server(server.connection, socket_path)
+    unix = await asyncio.get_running_loop().create_unix_server(
+        server.connection, socket_path, backlog=4096
+    )
     sys.stdout.write(f"{server.port}\n")
     sys.stdout.flush()
     async with unix:

@@ -6,6 +6,7 @@ It keeps real state (engine, keys, port, log), so that what a command did can be
 import asyncio
 import atexit
 import dataclasses
+import itertools
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from studio.control.client import PREFIX, ControlClient
 from studio.control.launcher import in_process
 from studio.control.salvage import Salvage
 from studio.domain.boots import BootHistory
+from studio.domain.cards import CardsReading
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -55,14 +57,18 @@ from studio.domain.runtimes import (
 )
 from studio.domain.selftest import SelftestReport
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.service import UnitStart
 from studio.domain.settings import CareChange, CareSettings
 from studio.host.paths import Paths, bundled_root
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
+from tests.cli import monitor_samples
 from tests.cli.adopt_samples import about_adopted
+from tests.cli.alarm_samples import Mutes, about_alarms
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
 from tests.cli.bundle_samples import EXPORTED, IMPORTED, SIGNERS
 from tests.cli.doctor_samples import REPORT
+from tests.cli.fake_salvage import FakeSalvage
 from tests.cli.network_samples import REPORT as NETWORK
 from tests.cli.remedy_samples import DIAGNOSIS, FIXED, OFFERED
 from tests.cli.runtime_samples import (
@@ -107,6 +113,7 @@ class FakeService:
     selftest: SelftestReport = SELFTEST
     network_changes: list[NetworkChange] = dataclasses.field(default_factory=list)
     boots_asked: list[str] = dataclasses.field(default_factory=list)
+    monitor_asked: list[dict[str, str]] = dataclasses.field(default_factory=list)
     diagnosis: Diagnosis = DIAGNOSIS
     diagnosed: list[DiagnoseRequest] = dataclasses.field(default_factory=list)
     read_logs: list[bytes] = dataclasses.field(default_factory=list)
@@ -114,15 +121,22 @@ class FakeService:
     offered: RemedyList = OFFERED
     fixes: list[FixRequest] = dataclasses.field(default_factory=list)
     care_changes: list[CareChange] = dataclasses.field(default_factory=list)
+    cards: list[CardsReading] = dataclasses.field(default_factory=list)
+    """What is told of the cards, one after the other; then the service is gone."""
     verdict: Verdict = VERDICT
     report: DoctorReport = REPORT
     pins: list[tuple[str, PinRequest]] = dataclasses.field(default_factory=list)
+    mutes: Mutes = dataclasses.field(default_factory=list)
+    announced: tuple[Event, ...] = ()
+    """What each new stream begins with."""
     watchers: list[Listener] = dataclasses.field(default_factory=list)
     late: Callable[["FakeService"], None] | None = None
     """Called once the answer to an `up` has been sent."""
     down_hangs: bool = False
     dies_in_down: bool = False
     junk_answers: bool = False
+    ticks: bool = False
+    """Whether each stream brings ticks without end."""
 
     # What a test drives
 
@@ -165,6 +179,8 @@ class FakeService:
             if path.startswith("/adopted"):
                 about = about_adopted(path, request)
                 return httpx.Response(200, content=msgspec.json.encode(about))
+            if path.startswith("/alarms"):
+                return about_alarms(path, request, self.mutes)
             if path == "/events":
                 holds = "hold" in dict(request.url.params)
                 return httpx.Response(200, content=self._stream(holds=holds))
@@ -224,17 +240,26 @@ class FakeService:
             "/presets/27b-mtp/unpin": lambda: FREED,
             "/presets": lambda: self.presets,
             "/ps": lambda: PROCESSES,
+            "/cards": self._cards,
             "/doctor": lambda: self.report,
             "/runtimes": lambda: RuntimeList(runtimes=RUNTIMES),
             "/network": lambda: NETWORK,
             "/remedies": lambda: self.offered,
             "/gateway/selftest": lambda: self.selftest,
             "/settings": CareSettings,
+            "/history": list,
+            "/requests": list,
             "/keys": lambda: self.keys,
+            **monitor_samples.readers(query, self.monitor_asked),
         }
         if path not in readers:
             raise NotFound("route-unknown", f"There is no {path}.")
         return readers[path]()
+
+    def _cards(self) -> CardsReading:
+        if not self.cards:
+            raise ServiceUnreachable("service-gone", "The service has ended.")
+        return self.cards.pop(0)
 
     def _boots(self, query: str) -> BootHistory:
         self.boots_asked.append(query)
@@ -306,15 +331,19 @@ class FakeService:
 
     async def _stream(self, *, holds: bool) -> AsyncIterator[bytes]:
         queue: Listener = asyncio.Queue()
-        queue.put_nowait(EngineChanged(engine=self.engine))
-        queue.put_nowait(GatewayChanged())
+        for event in (EngineChanged(engine=self.engine), GatewayChanged(), *self.announced):
+            queue.put_nowait(event)
         self.watchers.append(queue)
         self.holders += holds
         try:
-            while (event := await queue.get()) is not None:
-                if isinstance(event, httpx.ReadError):
-                    raise event
-                yield b"data: " + msgspec.json.encode(event) + b"\n\n"
+            for number in itertools.count() if self.ticks else ():
+                tick = msgspec.structs.replace(TICK, at=TICK.at + number)
+                yield b"data: " + msgspec.json.encode(Ticked(tick=tick)) + b"\n\n"
+                await asyncio.sleep(0)
+            while (told := await queue.get()) is not None:
+                if isinstance(told, httpx.ReadError):
+                    raise told
+                yield b"data: " + msgspec.json.encode(told) + b"\n\n"
         finally:
             self.holders -= holds
             self.watchers.remove(queue)
@@ -396,6 +425,8 @@ class FakeConnector:
     refuses: StudioError | None = None
     kept: int = 0
     """How often a running service was told to outlive its holders."""
+    unit: UnitStart | None = None
+    """What comes of starting the service through its systemd unit."""
     offline_used: int = 0
     diagnosed_in_files: int = 0
     replayed: list[str] = dataclasses.field(default_factory=list)
@@ -414,7 +445,10 @@ class FakeConnector:
                 raise ServiceUnreachable("service-not-running", "No service runs.")
             self.started.append(hold)
             self.is_running = self.service.is_running = True
-        elif start and not hold:
+            client = self.service.client()
+            client.started = self.unit
+            return client
+        if start and not hold:
             self.kept += 1
         return self.service.client()
 
@@ -439,7 +473,7 @@ class FakeConnector:
                 keeper.feed(text.encode())
             keeper.close()
         paths = Paths(home=self.home, catalogue=bundled_root())
-        return in_process(_Salvage(self, Salvage(paths)), _nothing)
+        return in_process(FakeSalvage(self, Salvage(paths)), _nothing)
 
     def service_run(self, *, until_released: bool, autostart: bool) -> int:
         """Note that the service was to run."""
@@ -451,23 +485,6 @@ class FakeConnector:
         """Note that the window was to open."""
         self.ran.append(("ui", list(argv)))
         return 0
-
-
-class _Salvage:
-    """What works in a broken home, but for what is read out of logs: that the fake answers."""
-
-    def __init__(self, connector: FakeConnector, files: Salvage) -> None:
-        self._connector = connector
-        self._files = files
-
-    async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
-        """Return status and JSON body."""
-        if not path.endswith("/diagnose"):
-            return await self._files.answer(method, path, query, body)
-        self._connector.diagnosed_in_files += 1
-        request = httpx.Request(method, f"http://127.0.0.1{path}", content=body)
-        response = await self._connector.service.handle(request)
-        return response.status_code, response.content
 
 
 async def _nothing() -> None:

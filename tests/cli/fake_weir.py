@@ -31,6 +31,8 @@ def build(scenario: str) -> FakeConnector:
             pass
         case "serving":
             connector.is_running, service.engine = True, ready()
+        case "ticking":
+            connector.is_running, service.engine, service.ticks = True, ready(), True
         case "idle":
             connector.is_running = True
         case "pipe-closes":

@@ -72,6 +72,23 @@ class Terminal:
         """Press Ctrl+C."""
         os.write(self._main, _CTRL_C)
 
+    def resize(self, width: int, height: int) -> None:
+        """Give the terminal another size; the kernel tells the child."""
+        fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
+    def signal(self, number: int) -> None:
+        """Send the child a signal."""
+        os.kill(self._child.pid, number)
+
+    @property
+    def pid(self) -> int:
+        """Return the child's process id."""
+        return self._child.pid
+
+    def forget(self) -> None:
+        """Look only at what is written from now on."""
+        self._seen = ""
+
     def kill(self) -> None:
         """End the child as the system does when it is out of memory."""
         os.kill(self._child.pid, signal.SIGKILL)

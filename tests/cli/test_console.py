@@ -1,9 +1,12 @@
 """Streams that break, terminals that cannot show everything, questions."""
 
 import asyncio
+import fcntl
 import io
 import os
 import pty
+import struct
+import termios
 import tty
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,3 +179,42 @@ def test_words_start_below_the_live_line() -> None:
 
     assert err.getvalue().endswith("\nStopped.\n")
     assert err.getvalue().startswith("\rpool 3 %")
+
+
+def _drawn(texts: list[str], lines: int) -> str:
+    """Return what a terminal of so many lines gets when these are drawn one after the other."""
+    person, side = pty.openpty()
+    tty.setraw(side)
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
+    with os.fdopen(side, "r+b", buffering=0) as raw, io.TextIOWrapper(raw, "utf-8") as stream:
+        console = Console(stream, io.StringIO(), environ={})
+        for text in texts:
+            console.redraw(text)
+        stream.flush()
+        seen = os.read(person, 65_536).decode()
+    os.close(person)
+    return seen
+
+
+def test_what_is_drawn_anew_takes_the_place_of_what_was() -> None:
+    """A table that follows the cards does not scroll."""
+    assert _drawn(["a\nb", "c"], 24) == "a\nb\n\x1b[2F\x1b[Jc\n"
+
+
+def test_what_is_taller_than_the_terminal_is_drawn_from_its_top() -> None:
+    """The cursor cannot go up to what has scrolled away."""
+    tall = "\n".join("x" * 30)
+
+    assert _drawn([tall, "c"], 24).endswith("\x1b[H\x1b[2Jc\n")
+
+
+@pytest.mark.parametrize("environ", [{}, {"TERM": "dumb"}])
+def test_in_a_pipe_drawings_follow_each_other(environ: dict[str, str]) -> None:
+    """With a line between them, and no control characters."""
+    out = io.StringIO()
+    console = Console(out, io.StringIO(), environ=environ)
+
+    console.redraw("a")
+    console.redraw("b")
+
+    assert out.getvalue() == "a\n\nb\n"

@@ -102,6 +102,18 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(cells_of(line) for line in lines) <= width
 
 
+def test_what_a_preset_is_for_is_told_whole() -> None:
+    """Half a title is the half that tells two presets apart."""
+    title = "Qwen3.8 27B for coding agents · 262,144 tokens · int4 KV · speculation of 7 tokens"
+    preset = PresetVerdict(id="27b-int4-256k", title=title, usable=True, reasons=())
+
+    lines = report_text(msgspec.structs.replace(REPORT, presets=(preset,)), 80).splitlines()
+
+    start = next(n for n, line in enumerate(lines) if line.startswith("  27b-int4-256k"))
+    assert lines[start + 1].startswith(" " * 17)
+    assert " ".join(" ".join(lines[start : start + 2]).split()) == f"27b-int4-256k {title}"
+
+
 def test_a_bare_report_is_no_error() -> None:
     """A catalogue without presets or runtimes."""
     report = msgspec.structs.replace(REPORT, checks=(), runtimes=(), presets=())

@@ -6,6 +6,7 @@ import io
 from studio.cli import key_text
 from studio.domain.control import KeyInfo
 from studio.domain.keys import KeyLimits, RequestEntry, UsageRow
+from studio.domain.secrets import StoreKind
 
 KEY = KeyInfo(
     id="a1", name="laptop", prefix="sk-weir-abcd", created_at="2026-11-29T10:00:00+00:00",
@@ -78,3 +79,20 @@ def test_csv_has_every_field_and_no_formula() -> None:
     assert read["key"] == '\'=HYPERLINK("x")'
     assert (read["begins_at"], read["requests"], read["ttft_p50_s"]) == ("", "1", "")
     assert set(read) == set(UsageRow.__struct_fields__)
+
+
+def test_keys_that_can_be_shown_again_are_named_with_their_place() -> None:
+    """A key on the disk is worth knowing of."""
+    kept = [
+        KeyInfo(id=name, name=name, prefix="p", created_at="x", stored=kind)
+        for name, kind in (("a", StoreKind.KEYRING), ("b", StoreKind.FILE), ("c", None))
+    ]
+
+    text = key_text.keys_text(kept)
+
+    assert "system's keyring, for `weir keys reveal`: `a`" in text
+    assert "only you can read, for `weir keys reveal`: `b`" in text
+    assert "`c`" not in text
+    assert "Kept" not in key_text.keys_text(kept[2:])
+    assert "in a file that only you can read" in key_text.key_text(kept[1])
+    assert "Kept" not in key_text.key_text(kept[2])

@@ -1,5 +1,6 @@
 """Records to text."""
 
+import datetime
 import json
 import shlex
 from typing import Any
@@ -183,6 +184,9 @@ def test_status_says_what_the_last_death_was() -> None:
     ]
 
     assert ["Last death  It was killed." in text for text in texts] == [True, False]
+    at = datetime.datetime(2026, 11, 30, 3, 12).astimezone().timestamp()
+    known = FakeService(engine=msgspec.structs.replace(healed, died_at=at)).status()
+    assert "Last death  2026-11-30 03:12: It was killed." in render.status_text(known, STARTED_AT)
 
 
 def test_summary_says_what_was_changed_and_what_is_offered() -> None:

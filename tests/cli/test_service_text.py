@@ -12,6 +12,7 @@ from studio.domain.service import (
     SleepInfo,
     SleepPolicy,
     UnitInfo,
+    UnitStart,
 )
 
 UNIT = UnitInfo(
@@ -105,3 +106,12 @@ def test_every_policy_has_its_words(policy: SleepPolicy) -> None:
 def test_an_edited_unit_is_marked() -> None:
     """It explains why it behaves otherwise."""
     assert "changed by hand" in text(msgspec.structs.replace(UNIT, is_edited=True))
+
+
+def test_what_came_of_the_unit_is_one_sentence_and_the_way_out() -> None:
+    """Whoever expected systemd to keep the service has to know why it does not."""
+    problem = ErrorInfo(code="no-user-session", message="It cannot be reached.", hint="Log in.")
+
+    assert "systemd keeps it" in service_text.unit_used(UnitStart(is_started=True))
+    told = service_text.unit_used(UnitStart(is_started=False, problem=problem))
+    assert told.endswith("without its systemd unit: It cannot be reached. Log in.")

@@ -45,6 +45,15 @@ def test_a_line_that_is_incomplete_is_a_usage_error(weir: Weir, words: list[str]
     assert weir("settings", *words).status == 2
 
 
+def test_what_the_environment_gives_is_no_default() -> None:
+    """Who looks for the cause of five ticks a second finds it here."""
+    given = settings_text(CareSettings(sample_s=0.2))
+    chosen = settings_text(CareSettings(sample_s=0.2, chosen=("sample-s",)))
+
+    assert "engine and host (by WEIR_SAMPLE_S)" in given
+    assert chosen.endswith("engine and host")
+
+
 @pytest.mark.parametrize("death", list(OnDeath))
 @pytest.mark.parametrize("stall", list(OnStall))
 def test_every_choice_has_words(death: OnDeath, stall: OnStall) -> None:
@@ -59,5 +68,6 @@ def test_every_choice_has_words(death: OnDeath, stall: OnStall) -> None:
     assert f"{stall}: " in text
     assert "1 min 30 s" in text
     assert "503 at once" in text
-    assert text.count("(the default)") == 2
+    assert text.count("(the default)") == 3
+    assert "1 s: so often the monitor looks" in text
     assert "30.0 s: so long" in settings_text(CareSettings(wait_s=30))

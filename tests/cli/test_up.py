@@ -4,13 +4,16 @@ import io
 from collections.abc import Callable
 
 import msgspec
+import pytest
 
 from studio.cli.console import Console
 from studio.cli.main import run
 from studio.domain.control import UpRequest
 from studio.domain.errors import EngineFailed, ErrorInfo, NeedsConsent, PortTaken
-from studio.domain.events import EngineChanged
+from studio.domain.events import EngineChanged, Stage, StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.domain.service import UnitStart
+from tests.cli import fake_service
 from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService, ticked
 from tests.cli.serving_samples import KEY, ready
@@ -74,6 +77,7 @@ def test_json_is_one_object_with_the_key_that_was_made(weir: Weir) -> None:
         "is_cold": None,
         "already_running": False,
         "notes": [],
+        "warnings": [],
         "offers": [],
         "overrides": {},
         "badges": [],
@@ -175,6 +179,51 @@ def test_a_failed_start_ends_the_service_that_was_started_for_it(
     weir("up", "--detach")
 
     assert service.calls[-1] == "POST /down"
+
+
+def test_a_service_that_systemd_keeps_outlives_a_failed_start(
+    weir: Weir, connector: FakeConnector, service: FakeService
+) -> None:
+    """The unit is there so that the service stays; only the engine is this command's."""
+    connector.is_running, connector.unit = False, UnitStart(is_started=True)
+    service.up_errors = [EngineFailed("engine-died", "The engine died.")]
+
+    ran = weir("up", "--detach")
+
+    assert "systemd keeps it" in ran.err
+    assert "POST /down" not in service.calls
+
+
+def test_why_a_unit_was_not_used_is_said(
+    weir: Weir, connector: FakeConnector, service: FakeService
+) -> None:
+    """The service is started all the same, and ends with what started it."""
+    problem = ErrorInfo(code="unit-edited", message="The unit was changed.", hint="See to it.")
+    connector.is_running = False
+    connector.unit = UnitStart(is_started=False, problem=problem)
+    service.up_errors = [EngineFailed("engine-died", "The engine died.")]
+
+    ran = weir("up", "--detach")
+
+    assert "without its systemd unit: The unit was changed. See to it." in ran.err
+    assert service.calls[-1] == "POST /down"
+
+
+def test_what_a_plan_warns_of_is_shown_once_and_before_the_boot(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`It may not start` in a log that nobody reads helps nobody."""
+    warned = StageProgress(
+        stage=Stage.DETECT,
+        state=StageState.DONE,
+        title="Look at this machine",
+        warnings=("Memory may be short by 1.2 GiB.",),
+    )
+    monkeypatch.setattr(fake_service, "STAGES", (warned, warned, *fake_service.STAGES))
+
+    ran = weir("up", "--detach")
+
+    assert ran.err.count("Warning: Memory may be short by 1.2 GiB.") == 1
 
 
 def test_a_failed_start_leaves_a_service_that_ran_before(weir: Weir, service: FakeService) -> None:

@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from studio.domain.alarms import Alarm, Severity
 from studio.domain.cache import CacheFinding, ChangeKind, Place
 from studio.domain.control import (
     GatewayInfo,
@@ -18,12 +19,14 @@ from studio.domain.control import (
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
+    AlarmChanged,
     CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    PoolChanged,
     ServiceStopping,
     Stage,
     StageProgress,
@@ -32,6 +35,7 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.metrics import LogLine, Tick
+from studio.domain.pool import PoolReport, Room
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "control-api.md"
@@ -66,6 +70,12 @@ EVENTS = [
             compared=4,
             first_seen=1.0,
             last_seen=2.0,
+        )
+    ),
+    PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Room."))),
+    AlarmChanged(
+        alarm=Alarm(
+            code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0
         )
     ),
     ServiceStopping(reason="weir down"),

@@ -1,6 +1,8 @@
 """The official clients against the gateway and the real vLLM: tools, structure, both dialects."""
 
+import base64
 import json
+import subprocess
 
 import anthropic
 import openai
@@ -8,9 +10,11 @@ import pydantic
 import pytest
 
 from tests.conftest import Serving
+from tests.fakes import javascript
 
 pytestmark = pytest.mark.real
 
+PIXEL = b"\x89PNG\r\n\x1a\n"
 QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
 WEATHER = {
     "type": "function",
@@ -98,6 +102,68 @@ def test_errors_are_the_clients_own(serving: Serving) -> None:
             claude.messages.create(model="gpt-9", max_tokens=9, messages=QUESTION)
         with pytest.raises(anthropic.AuthenticationError):
             claude.with_options(api_key="wrong").models.list()
+
+
+@pytest.mark.skipif(javascript.missing() is not None, reason=str(javascript.missing()))
+def test_the_javascript_client_is_answered_too(serving: Serving) -> None:
+    """What editors and agents are built on."""
+    argv = javascript.install().argv(
+        serving.base_url, serving.api_key, "chat", "stream", "stream_with_usage", "tool", "schema",
+        "responses", "models", "wrong_key", "unknown_model", "out_of_range",
+    )  # fmt: skip
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "Paris" in found["chat"]["text"]
+    assert found["chat"]["has_usage"]
+    assert found["stream"] == {"text": found["chat"]["text"], "usages": 0}
+    assert found["stream_with_usage"] == {"choices": 0, "has_usage": True}
+    assert found["tool"] == {"name": "get_weather", "type": "function"}
+    assert found["schema"] == {"kind": "string"}
+    assert found["responses"]["text"] == found["responses"]["streamed"] != ""
+    assert found["models"] == {"listed": True, "shown": "smollm2"}
+    kinds = [found[name]["kind"] for name in ("wrong_key", "unknown_model", "out_of_range")]
+    assert kinds == ["AuthenticationError", "NotFoundError", "BadRequestError"]
+
+
+def test_a_picture_is_refused_by_a_model_that_does_not_see_in_its_own_words(
+    serving: Serving,
+) -> None:
+    """Megabytes of it reach the engine, and its sentence reaches the client."""
+    url = "data:image/png;base64," + base64.b64encode(PIXEL + bytes(3 << 20)).decode()
+    parts = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": url}},
+    ]
+    with openai_client(serving) as client, pytest.raises(openai.BadRequestError) as refused:
+        client.chat.completions.create(
+            model="smollm2", messages=[{"role": "user", "content": parts}]
+        )
+
+    assert "x-weir-error" not in refused.value.response.headers
+    assert "multimodal" in str(refused.value) or "image" in str(refused.value)
+
+
+def test_probabilities_and_running_usage_pass(serving: Serving) -> None:
+    """What evaluations and meters ask for, streamed and whole."""
+    asked = {"model": "smollm2", "messages": QUESTION, "temperature": 0, "max_tokens": 6}
+    with openai_client(serving) as client:
+        whole = client.chat.completions.create(**asked, logprobs=True, top_logprobs=2)
+        stream = client.chat.completions.create(
+            **asked, stream=True, logprobs=True,
+            stream_options={"include_usage": True},
+            extra_body={"stream_options": {"include_usage": True, "continuous_usage_stats": True}},
+        )  # fmt: skip
+        chunks = list(stream)
+
+    said = whole.choices[0].logprobs
+    assert said is not None
+    assert said.content
+    assert [len(one.top_logprobs) for one in said.content] == [2] * len(said.content)
+    counted = [chunk.usage.completion_tokens for chunk in chunks if chunk.usage is not None]
+    assert counted == sorted(counted)
+    assert len(counted) > 2, "one with each chunk"
 
 
 def test_the_gateway_in_front_of_it_repels_attacks(serving: Serving) -> None:

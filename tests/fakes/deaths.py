@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import random
+import re
 import signal
 import statistics
 import time
@@ -17,7 +18,7 @@ from studio.domain.control import UpRequest
 from studio.domain.events import EngineChanged
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
-from tests.fakes.waiting import is_alive, until
+from tests.fakes.waiting import LIMIT_S, is_alive, until
 from tests.fakes.weir import Weir
 
 PARTS = ("engine", "engine-core", "worker")
@@ -84,7 +85,14 @@ async def sight(studio: Studio) -> AsyncIterator[Sight]:
             listening.cancel()
 
 
-async def kill_part(studio: Studio, seen: Sight, part: str, choice: random.Random) -> Round:
+async def kill_part(
+    studio: Studio,
+    seen: Sight,
+    part: str,
+    choice: random.Random,
+    *,
+    limit_s: float = ROUND_LIMIT_S,
+) -> Round:
     """Kill one process of the engine that serves; return when the next one serves.
 
     Whatever does not go as it must is an AssertionError.
@@ -94,7 +102,7 @@ async def kill_part(studio: Studio, seen: Sight, part: str, choice: random.Rando
     rows = [row for row in processes.tree(os.getpid(), own_role="service") if row.role != "service"]
     family = [row.pid for row in rows if row.role in ("guard", "helper", *PARTS)]
     victim = choice.choice([row.pid for row in rows if row.role == part])
-    async with asyncio.timeout(ROUND_LIMIT_S):
+    async with asyncio.timeout(limit_s):
         killed_s = time.monotonic()
         os.kill(victim, signal.SIGKILL)
         shown_s, _ = await seen.first(set(EngineState) - {EngineState.READY}, killed_s)
@@ -104,6 +112,8 @@ async def kill_part(studio: Studio, seen: Sight, part: str, choice: random.Rando
     assert left == [], f"survivors of {part}: {left}"
     assert back.restarts == before.restarts + 1, "a restart that nobody caused"
     assert back.boot_s is not None
+    named = re.findall(r"\(process (\d+)\)", back.died_of or "")
+    assert {int(one) for one in named} <= {victim}, f"{part} {victim} died: {back.died_of}"
     return Round(
         victim=part,
         shown_s=shown_s - killed_s,
@@ -113,25 +123,33 @@ async def kill_part(studio: Studio, seen: Sight, part: str, choice: random.Rando
     )
 
 
-async def kill_parts(studio: Studio, parts: Iterable[str], rounds: int, seed: int) -> list[Round]:
+async def kill_parts(
+    studio: Studio,
+    parts: Iterable[str],
+    rounds: int,
+    seed: int,
+    *,
+    request: UpRequest | None = None,
+    limit_s: float = ROUND_LIMIT_S,
+) -> list[Round]:
     """Kill each part so many times; the brake must be out."""
     choice = random.Random(seed)
     done: list[Round] = []
     async with sight(studio) as seen:
-        await studio.up(UpRequest())
+        await studio.up(request or UpRequest())
         for part in parts:
             for _ in range(rounds):
-                done.append(await kill_part(studio, seen, part, choice))
+                done.append(await kill_part(studio, seen, part, choice, limit_s=limit_s))
                 seen.seen.clear()
     return done
 
 
-def kill_service(weir: Weir, *, with_guard: bool = False) -> float:
+def kill_service(weir: Weir, *, with_guard: bool = False, limit_s: float = LIMIT_S) -> float:
     """Kill the service of a `weir` that serves; return the seconds until nothing of it is left.
 
     With its guard, the engine's own processes stay: the next start ends them.
     """
-    weir.json("up", "--detach")
+    weir.json("up", "--detach", limit_s=limit_s)
     service = weir.service_pid()
     victims = [service]
     if with_guard:
@@ -147,11 +165,11 @@ def kill_service(weir: Weir, *, with_guard: bool = False) -> float:
     return time.monotonic() - killed_s
 
 
-def kill_terminal(weir: Weir) -> float:
+def kill_terminal(weir: Weir, *, limit_s: float = LIMIT_S) -> float:
     """Kill a terminal with all that runs in it; return the seconds until nothing is left."""
     shown = weir.start("up")
     assert shown.stderr is not None
-    until(lambda: _serves(weir), "an engine that serves")
+    until(lambda: _serves(weir), "an engine that serves", limit_s=limit_s)
     service = weir.service_pid()
     family = [one.pid for one in psutil.Process(shown.pid).children(recursive=True)]
     killed_s = time.monotonic()

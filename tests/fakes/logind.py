@@ -27,8 +27,13 @@ _PLACE = DBusAddress("/org/freedesktop/login1", interface=f"{NAME}.Manager")
 
 
 @contextlib.contextmanager
-def private_bus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run a bus of one's own that passes for the system's while inside."""
+def private_bus(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    variable: str = "DBUS_SYSTEM_BUS_ADDRESS",
+) -> Iterator[None]:
+    """Run a bus of one's own that passes for the system's, or another, while inside."""
     program = shutil.which("dbus-daemon")
     if program is None:
         pytest.skip("dbus-daemon is not on this machine")
@@ -43,7 +48,7 @@ def private_bus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", process.stdout.readline().strip())
+            monkeypatch.setenv(variable, process.stdout.readline().strip())
             yield
         finally:
             process.kill()

@@ -8,6 +8,9 @@
                 "errors": {"nvmlDeviceGetName": 15}}],
      "errors": {"nvmlInitWithFlags": 9}, "hangs": ["nvmlDeviceGetCount_v2"],
      "links": {"0-1": {"ancestor": 10, "peer": {"0": 0, "2": 5}}}}
+
+A list of numbers is told one after the other, question by question; the last one stays. `unplugged`
+loses a card, and `"errors": {"*": 15}` lets every question fail.
 """
 
 import contextlib
@@ -22,8 +25,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from studio.domain.cards import CardsReading
+
 SOURCE = Path(__file__).parent / "nvml" / "stub.c"
 LIBRARY = "libnvidia-ml.so.1"
+_MACHINE = ("driver", "cuda", "pcie_ms")
 _ROOT = Path(__file__).resolve().parents[2]
 Document = Mapping[str, Any]
 
@@ -35,8 +41,17 @@ def build(folder: Path) -> Path:
         pytest.skip("no C compiler for the stand-in of NVIDIA's library: apt-get install gcc")
     library = folder / LIBRARY
     soname = f"-Wl,-soname,{LIBRARY}"
-    command = [compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", soname]
-    subprocess.run([*command, "-o", str(library), str(SOURCE)], check=True)
+    command = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-format-truncation",
+        soname,
+    ]
+    subprocess.run([*command, "-O2", "-pthread", "-o", str(library), str(SOURCE)], check=True)
     return library
 
 
@@ -44,7 +59,7 @@ def text_of(document: Document) -> str:
     """Return the lines that the stand-in reads."""
     cards: Sequence[Document] = document.get("cards", ())
     lines = [f"count {len(cards)}"]
-    lines += [f"{key} {document[key]}" for key in ("driver", "cuda") if key in document]
+    lines += [f"{key} {document[key]}" for key in _MACHINE if key in document]
     lines += [f"error.{name} {code}" for name, code in document.get("errors", {}).items()]
     lines += [f"hang.{name} 1" for name in document.get("hangs", ())]
     for index, card in enumerate(cards):
@@ -52,6 +67,13 @@ def text_of(document: Document) -> str:
     for pair, link in document.get("links", {}).items():
         lines += _link_lines(pair, link)
     return "\n".join(lines) + "\n"
+
+
+def put(cards_file: Path, document: Document) -> None:
+    """Make the stand-in see these cards from now on, all at once."""
+    written = cards_file.with_suffix(".new")
+    written.write_text(text_of(document), encoding="utf-8")
+    written.replace(cards_file)
 
 
 def _card_lines(card: Document) -> Iterator[str]:
@@ -65,6 +87,8 @@ def _card_lines(card: Document) -> Iterator[str]:
                     yield f"process.{place} {one['pid']} {held} {int(one.get('draws', False))}"
             case "nvlinks":
                 yield from (f"nvlink.{place} {far}" for place, far in enumerate(value))
+            case _ if isinstance(value, list):
+                yield f"{key} {';'.join(str(one) for one in value)}"
             case _:
                 yield f"{key} {int(value) if isinstance(value, bool) else value}"
 
@@ -106,7 +130,7 @@ class NvmlHost:
 
     def put_in(self, document: Document) -> None:
         """Change the machine's cards from now on."""
-        self.cards_file.write_text(text_of(document), encoding="utf-8")
+        put(self.cards_file, document)
 
     def ask(self, question: str) -> dict[str, Any]:
         """Return the worker's answer to a question (tests/fakes/nvml_worker.py)."""
@@ -120,6 +144,15 @@ class NvmlHost:
         """Return what NVML tells of a machine with these cards."""
         self.put_in(document)
         return self.ask("report")
+
+    def live(
+        self, document: Document | None = None, *, later_s: float = 1.0, within_s: float = 20.0
+    ) -> CardsReading:
+        """Return what the sampler's reader tells so much later, after a change of the cards."""
+        if document is not None:
+            self.put_in(document)
+        told = self.ask(f"live {later_s} {within_s}")
+        return msgspec.convert(told["reading"], CardsReading)
 
     def close(self) -> None:
         """End the process, also one whose call hangs."""

@@ -100,8 +100,9 @@ class Weir:
 
 
 def _as_from_a_shell() -> None:
-    """Let the hang-up signal work, also where the tests themselves run under `nohup`."""
+    """Let signals work, also where the tests themselves run under `nohup` or in the background."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def free_port() -> int:

@@ -86,7 +86,7 @@ class Engine:
             return
         names = _RECORDINGS.get(exchange.path, ("not-found", "not-found"))
         is_stream = bool(body) and b'"stream":true' in body.replace(b": ", b":")
-        name = self.name or names[is_stream]
+        name = self.name or headers.get("x-recording") or names[is_stream]
         self._replay(exchange, name, has_usage=b"include_usage" in body)
 
     def _replay(self, exchange: Exchange, name: str, *, has_usage: bool = True) -> None:

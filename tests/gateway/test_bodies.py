@@ -173,3 +173,22 @@ def test_what_is_changed_for_the_engine_is_said_and_goes_first():
     assert json.loads(made.body)["stream_options"] == {"include_usage": True}
     broken = prepare(b"no json", served_name="m", takes_stream_options=True, adjust=adjust)
     assert (broken.body, broken.notes, len(seen)) == (b"no json", (), 1)
+
+
+@pytest.mark.parametrize("blanks", [b"", b" ", b"\n" * 5_000])
+@pytest.mark.parametrize("size", [10, 2 << 20])
+def test_an_end_is_changed_without_a_copy_of_what_is_large(size, blanks):
+    """Pictures come as text inside the body: ten at once must not be held twice."""
+    picture = b"A" * size
+    for start in (b'{"messages":["' + picture + b'"]', b" " * size + b"{"):
+        body = start + blanks + b"}" + blanks
+
+        made = prepared(body)
+
+        document = json.loads(b"".join(made.pieces))
+        assert document["model"] == "smollm2"
+        assert document.get("messages", [picture.decode()]) == [picture.decode()]
+        first = made.pieces[0]
+        is_shared = isinstance(first, memoryview) and first.obj is body
+        assert is_shared == (size > 1 << 20)
+        assert made.body == b"".join(made.pieces)

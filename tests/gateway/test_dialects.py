@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studio.domain.errors import BadInput, EngineFailed, EngineNotReady
+from studio.domain.errors import BadInput, EngineFailed, EngineNotReady, HostLacks
 from studio.gateway.dialects import Dialect, Refusal, error_body, error_event, refusal_of
 
 REFUSAL = Refusal(502, "engine-cut-off", "The engine closed the connection.")
@@ -58,6 +58,7 @@ def test_a_stream_ends_with_an_event_of_its_dialect():
     ("error", "status"),
     [
         (BadInput("body-too-large", "Too large."), 413),
+        (HostLacks("bodies-too-many", "Too much at once."), 503),
         (EngineNotReady("engine-unreachable", "Away."), 503),
         (EngineNotReady("engine-late", "Late."), 503),
         (EngineFailed("engine-cut-off", "Cut."), 502),

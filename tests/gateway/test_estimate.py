@@ -1,6 +1,6 @@
 """Guesses for prompts whose count never came."""
 
-from studio.gateway.estimate import PromptRatio
+from studio.gateway.estimate import PromptRatio, text_bytes
 
 
 def test_a_guess_follows_what_was_counted():
@@ -24,3 +24,16 @@ def test_old_requests_count_for_less():
         ratio.learn(10_000_000, 5_000_000)
 
     assert 1_900 < ratio.guess(4_000) <= 2_000
+
+
+def test_a_picture_is_no_text():
+    """A photo of 8 MB is some hundred tokens; taken for text it would use up a key's day."""
+    before = b'{"messages":[{"role":"user","content":[{"type":"text","text":"What is this?"},'
+    url, end = b'{"type":"image_url","image_url":{"url":"data:image/png', b'"}}]}]}'
+
+    body = before + url + b";base64," + b"A" * 8_000_000 + end
+
+    assert text_bytes(body) == len(before + url + end)
+    assert text_bytes(b"x" * 100_000) == 100_000
+    assert text_bytes(b"x" * 100_000 + b";base64,cut off") == 100_015
+    assert text_bytes(b'";base64,AAAA"') == 14, "what is small is not looked at"

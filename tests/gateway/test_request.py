@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from studio.domain.pool import ResidentState
 from studio.host.http_server import Exchange
 from tests.host.http_support import client as raw_client
 
@@ -87,3 +88,59 @@ async def test_a_request_id_that_is_no_plain_word_is_replaced(setup, given):
 
     assert answer.headers["x-request-id"] not in {"", given}
     assert answer.headers["x-request-id"].isalnum()
+
+
+async def test_a_request_under_way_says_what_it_should_hold_in_the_pool(setup):
+    """Guessed from its bytes and from the pieces that came, until the engine says it."""
+    going, told = asyncio.Event(), asyncio.Event()
+
+    async def slow(exchange: Exchange) -> None:
+        exchange.start(200, [(b"content-type", b"text/event-stream")])
+        for text in (b'{"role":"assistant"}', *[b'{"content":"a"}'] * 5):
+            exchange.write(b'data: {"choices":[{"delta":' + text + b"}]}\n\n")
+        await going.wait()
+        exchange.write(
+            b'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":5}}\n\n'
+        )
+        await told.wait()
+        exchange.end()
+
+    setup.engine.act = slow
+    assert setup.gateway.residents() == ()
+    body = b'{"stream":true,"stream_options":{"include_usage":true},"messages":[]}'.ljust(400)
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nx-api-key: {setup.key}\r\n"
+    async with raw_client(setup.port) as raw:
+        await raw.send(head.encode() + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        for _ in range(6):
+            await raw.reader.readuntil(b"}]}\n\n")
+        (one,) = setup.gateway.residents(2.0)
+        assert (one.prompt_tokens, one.generated_tokens, one.is_estimated) == (100, 10, True)
+        assert one.state is ResidentState.WRITING
+        assert one.key == setup.keys.list()[0].name
+        going.set()
+        await raw.reader.readuntil(b"usage")
+        (one,) = setup.gateway.residents(2.0)
+        assert (one.prompt_tokens, one.generated_tokens, one.is_estimated) == (7, 5, False)
+        told.set()
+        await raw.reader.readuntil(b"0\r\n\r\n")
+    assert setup.gateway.residents() == ()
+
+
+async def test_a_request_that_has_no_answer_yet_is_being_read(setup):
+    """And one that comes in one piece says nothing of its answer before."""
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(exchange: Exchange) -> None:
+        arrived.set()
+        await go_on.wait()
+        exchange.respond(200, [(b"content-type", b"application/json")], b"{}")
+
+    setup.engine.act = slow
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(setup.post(CHAT, {"messages": []}))
+        await arrived.wait()
+        (one,) = setup.gateway.residents()
+        assert one.state is ResidentState.READING
+        assert one.generated_tokens is None
+        assert one.prompt_tokens is not None
+        go_on.set()

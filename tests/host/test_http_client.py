@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
@@ -110,6 +111,33 @@ async def test_a_unix_socket_in_a_spaced_non_ascii_folder_works(tmp_path):
         assert status == 200
         upstream.close()
         unix.close()
+
+
+async def test_a_full_socket_is_tried_again_until_it_has_room(tmp_path):
+    """Two hundred streams that begin at once are no reason to call the engine unreachable."""
+    path = tmp_path / "e.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen(1)
+    waiting: list[socket.socket] = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            waiting.append(socket.socket(socket.AF_UNIX))
+            waiting[-1].setblocking(False)
+            waiting[-1].connect(str(path))
+    upstream = Upstream(socket_path=path)
+
+    async with serving() as server, asyncio.TaskGroup() as tasks:
+        asked = tasks.create_task(upstream.fetch("GET", "/", timeout_s=5))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not asked.done()
+        unix = await asyncio.get_running_loop().create_unix_server(server.connection, sock=listener)
+        assert (await asked)[0] == 200
+        upstream.close()
+        unix.close()
+    for one in waiting:
+        one.close()
 
 
 async def test_a_warm_connection_that_the_engine_closed_is_replaced_unseen():

@@ -1,6 +1,8 @@
 """The server as its owner sees it: failing handlers, closing with and without grace."""
 
 import asyncio
+import select
+import socket
 
 import pytest
 
@@ -140,3 +142,18 @@ async def test_no_timer_runs_while_nobody_is_connected():
         async with asyncio.timeout(5):
             while server._sweeper is not None:
                 await asyncio.sleep(0)
+
+
+async def test_hundreds_of_clients_that_come_at_once_are_all_let_in():
+    """One that finds no room knocks again after a second: the worst first token of them all."""
+    async with serving() as server:
+        clients = [socket.socket() for _ in range(300)]
+        for one in clients:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", server.port))
+        # No turn of the loop in between: nothing was accepted yet.
+        _, connected, _ = select.select([], clients, [], 0)
+        for one in clients:
+            one.close()
+
+    assert len(connected) == len(clients)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.host.pidwatch import PidWatch
-from tests.fakes.waiting import until_async
+from tests.fakes.waiting import is_alive, until, until_async
 
 FAMILY = (
     "import subprocess, sys\n"
@@ -53,6 +53,88 @@ async def test_an_end_is_heard_once_with_its_name(family: tuple[int, int]) -> No
     assert heard == [("EngineCore", child)]
     assert watch.pids == frozenset()
     watch.close()
+
+
+DYING_TOGETHER = """
+import ctypes, os, signal, sys, threading
+middle = os.fork()
+if middle == 0:
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        signal.pause()
+    for _ in range(40):  # and memory, so that its own end takes longer than its child's
+        threading.Thread(target=signal.pause, daemon=True).start()
+    held = bytearray(200 << 20)
+    held[::4096] = b"x" * len(held[::4096])
+    print(parent, child, flush=True)
+    signal.pause()
+sys.stdin.read()
+"""
+
+
+def begun(code: str) -> tuple[subprocess.Popen[bytes], int, int]:
+    """Return the leader of a session, a process below it, and one below that."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    core, worker = (int(word) for word in process.stdout.readline().split())
+    return process, core, worker
+
+
+async def test_of_two_that_end_together_the_one_above_was_first() -> None:
+    """The handle of a large process is readable later than that of the child that it takes along.
+
+    Seen with a real EngineCore: once in four its worker was named as what had died.
+    """
+    heard: list[str] = []
+    for _ in range(8):
+        process, core, worker = begun(DYING_TOGETHER)
+        ends: list[str] = []
+        watch = PidWatch(process.pid, lambda name, _pid, ends=ends: ends.append(name))
+        watch.add("Worker", worker)
+        watch.add("EngineCore", core)
+
+        os.kill(core, 9)
+        await until_async(lambda ends=ends: len(ends) == 2, "both ends")
+        heard.append(ends[0])
+        watch.close()
+        process.communicate()
+
+    assert heard == ["EngineCore"] * 8
+
+
+async def test_a_process_above_that_ends_by_itself_later_was_not_first() -> None:
+    """EngineCore follows its worker in an orderly way; a loop that looks late sees both at once."""
+    code = (
+        "import os, signal, sys\n"
+        "middle = os.fork()\n"
+        "if middle == 0:\n"
+        "    child = os.fork()\n"
+        "    if child == 0: signal.pause()\n"
+        "    print(os.getpid(), child, flush=True)\n"
+        "    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)\n"
+        "    os._exit(1)\n"
+        "sys.stdin.read()"
+    )
+    process, core, worker = begun(code)
+    heard: list[str] = []
+    watch = PidWatch(process.pid, lambda name, _pid: heard.append(name))
+    watch.add("Worker", worker)
+    watch.add("EngineCore", core)
+
+    os.kill(worker, 9)
+    until(lambda: not is_alive(core), "the end of both")  # the loop stands still meanwhile
+    await until_async(lambda: len(heard) == 2, "both ends")
+
+    assert heard == ["Worker", "EngineCore"]
+    watch.close()
+    process.communicate()
 
 
 async def test_strangers_are_not_watched(family: tuple[int, int]) -> None:

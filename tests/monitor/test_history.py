@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.domain.cards import CardSample, CardsReading
+from studio.domain.histograms import Histogram
 from studio.domain.metrics import EngineSample, HostSample, Tick
 from studio.monitor import prometheus
 from studio.monitor.history import History, Meter, Series
@@ -326,7 +328,9 @@ def test_an_empty_history_has_no_series() -> None:
 
 def test_every_series_is_a_field_of_a_tick() -> None:
     """A chart that asks for a field which is gone must fail here."""
-    assert set(get_args(Series)) == set(Tick.__struct_fields__) - {"at"}
+    several = {"at", "cards", "cards_note", "spill", "acceptance", "waiting_by_reason"}
+
+    assert set(get_args(Series)) == set(Tick.__struct_fields__) - several
 
 
 def test_large_numbers_stay_finite() -> None:
@@ -335,3 +339,91 @@ def test_large_numbers_stay_finite() -> None:
 
     assert rates[1:] == [100, 100]
     assert all(rate is None or math.isfinite(rate) for rate in rates)
+
+
+def histogram(*counts: float, bounds: tuple[float, ...] = (0.1, 0.5, math.inf)) -> Histogram:
+    """Return a histogram with so many values up to each bound."""
+    return Histogram(bounds=bounds, counts=counts, sum=None)
+
+
+def test_quantiles_are_of_the_last_minute_and_not_of_the_whole_life() -> None:
+    """A thousand slow first tokens before must not hide ten fast ones now."""
+    meter = Meter()
+    meter.tick(0.0, EngineSample(ttft=histogram(0, 1000, 1000), itl=histogram(5, 5, 5)), None)
+
+    tick = meter.tick(1.0, EngineSample(ttft=histogram(10, 1010, 1010)), None)
+
+    assert (tick.ttft_p50_s, tick.ttft_p95_s) == (pytest.approx(0.05), pytest.approx(0.095))
+    assert tick.itl_p50_s is None
+
+
+def test_quantiles_are_unknown_where_no_value_came() -> None:
+    """Not the last known one for ever."""
+    meter = Meter()
+    for at in range(70):
+        tick = meter.tick(float(at), EngineSample(ttft=histogram(3, 3, 3)), None)
+
+    assert tick.ttft_p50_s is None
+
+
+def test_acceptance_is_told_for_each_place_of_a_draft() -> None:
+    """Which says whether a drafter is bad at once or only far ahead."""
+    meter = Meter()
+    begin = EngineSample(drafts_total=100.0, accepted_by_position=(50.0, 20.0, 10.0))
+    end = EngineSample(drafts_total=200.0, accepted_by_position=(130.0, 70.0, 20.0))
+    meter.tick(0.0, begin, None)
+
+    assert meter.tick(1.0, end, None).acceptance == pytest.approx((0.8, 0.5, 0.1))
+    assert meter.tick(2.0, end, None).acceptance == pytest.approx((0.8, 0.5, 0.1))
+
+
+def test_acceptance_without_a_draft_is_unknown() -> None:
+    """0 of 0."""
+    meter = Meter()
+    sample_ = EngineSample(drafts_total=100.0, accepted_by_position=(50.0,))
+    meter.tick(0.0, sample_, None)
+
+    assert meter.tick(1.0, sample_, None).acceptance is None
+
+
+@pytest.mark.parametrize(
+    ("running", "expected"), [((8.0, 8.0), 0.02), ((8.0, 0.0), None), ((0.0, 8.0), None)]
+)
+def test_a_step_takes_the_time_in_which_the_engine_worked(
+    running: tuple[float, float], expected: float | None
+) -> None:
+    """Time at rest would look like slow steps."""
+    meter = Meter()
+    meter.tick(0.0, EngineSample(running=running[0], iteration_tokens=histogram(5, 5, 100)), None)
+
+    end = EngineSample(running=running[1], iteration_tokens=histogram(5, 5, 150))
+
+    assert meter.tick(1.0, end, None).step_s == (expected and pytest.approx(expected))
+
+
+def test_the_kv_tier_is_told_in_bytes_a_second_each_way() -> None:
+    """Loading is reuse, storing is what it costs."""
+    meter = Meter()
+    meter.tick(0.0, EngineSample(kv_load_bytes_total=0.0, kv_store_bytes_total=1e6), None)
+
+    tick = meter.tick(2.0, EngineSample(kv_load_bytes_total=4e6, kv_store_bytes_total=1e6), None)
+
+    assert (tick.kv_load_bytes_per_s, tick.kv_store_bytes_per_s) == (2e6, 0.0)
+
+
+def test_waiting_is_told_by_reason_where_the_engine_tells() -> None:
+    """No room, or put off."""
+    reasons = EngineSample(waiting_by_reason={"capacity": 3.0, "deferred": 0.0})
+
+    assert Meter().tick(0.0, reasons, None).waiting_by_reason == {"capacity": 3, "deferred": 0}
+    assert Meter().tick(0.0, EngineSample(), None).waiting_by_reason is None
+
+
+def test_cards_and_what_is_wrong_with_them_come_along() -> None:
+    """A tick is all of one second."""
+    card = CardSample(index=0, name="NVIDIA H200")
+
+    tick = Meter().tick(0.0, None, None, cards=CardsReading(cards=(card,), note="Late."))
+
+    assert (tick.cards, tick.cards_note) == ((card,), "Late.")
+    assert Meter().tick(0.0, None, None).cards is None

@@ -3,6 +3,7 @@
 import math
 import re
 import time
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from studio.domain.metrics import EngineSample
 from studio.monitor import prometheus
+from studio.monitor.families import BY_LABEL, CONFIG, MEANS, SLEEP, SUMMED, USE
+from studio.monitor.families import HISTOGRAMS as HISTOGRAMS_READ
 from tests.fakes.recordings import ENGINE
 
 RECORDED = [
@@ -21,29 +24,98 @@ RECORDED = [
 MAIN = (ENGINE / "metrics" / "main-under-load.txt").read_text(encoding="utf-8")
 
 
+def told(sample: EngineSample, *names: str) -> dict[str, object]:
+    """Return these fields; a comparison of whole samples takes pytest minutes to explain."""
+    return {name: getattr(sample, name) for name in names}
+
+
 def test_a_cpu_engine_under_load_gives_every_number() -> None:
     """0.32 with speculation and prefix caching, six requests running."""
-    assert prometheus.parse(MAIN) == EngineSample(
-        running=6.0,
-        waiting=0.0,
-        pool_used_share=0.03867403314917128,
-        pool_tokens=23296,
-        block_size=128,
-        blocks=182,
-        prompt_tokens_total=1597.0,
-        generation_tokens_total=501.0,
-        cached_prompt_tokens_total=640.0,
-        prefix_queries_total=1597.0,
-        prefix_hits_total=640.0,
-        preemptions_total=0.0,
-        requests_finished_total=19.0,
-        ttft_sum_s=26.093565940856934,
-        ttft_count=25.0,
-        itl_sum_s=56.48675359100207,
-        itl_count=383.0,
-        drafts_total=57.0,
-        accepted_total=93.0,
-    )
+    expected = {
+        "running": 6.0,
+        "waiting": 0.0,
+        "pool_used_share": 0.03867403314917128,
+        "pool_tokens": 23296,
+        "block_size": 128,
+        "blocks": 182,
+        "prompt_tokens_total": 1597.0,
+        "generation_tokens_total": 501.0,
+        "cached_prompt_tokens_total": 640.0,
+        "prefix_queries_total": 1597.0,
+        "prefix_hits_total": 640.0,
+        "preemptions_total": 0.0,
+        "requests_finished_total": 19.0,
+        "ttft_sum_s": 26.093565940856934,
+        "ttft_count": 25.0,
+        "itl_sum_s": 56.48675359100207,
+        "itl_count": 383.0,
+        "drafts_total": 57.0,
+        "accepted_total": 93.0,
+        "draft_tokens_total": 167.0,
+        "accepted_by_position": (46.0, 25.0, 22.0),
+        "waiting_by_reason": {"capacity": 0.0, "deferred": 0.0},
+        "prompt_tokens_by_source": {
+            "local_compute": 957.0,
+            "local_cache_hit": 640.0,
+            "external_kv_transfer": 0.0,
+        },
+        "external_queries_total": 0.0,
+        "rejected_total": 0.0,
+        "sleep_state": "awake",
+        "estimated_flops_total": 0.0,
+    }
+
+    assert told(prometheus.parse(MAIN), *expected) == expected
+
+
+def test_finished_requests_are_told_by_reason_and_in_sum() -> None:
+    """Those that were broken off are no answers."""
+    sample = prometheus.parse(MAIN)
+
+    assert sample.finished_by_reason is not None
+    assert sample.finished_by_reason["stop"] == 11.0
+    assert sum(sample.finished_by_reason.values()) == sample.requests_finished_total
+
+
+HISTOGRAMS = (
+    "ttft", "itl", "end_to_end", "queue", "prefill", "decode", "time_per_output_token",
+    "iteration_tokens",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HISTOGRAMS)
+def test_histograms_are_whole(name: str) -> None:
+    """Quantiles stand on them."""
+    found = getattr(prometheus.parse(MAIN), name)
+
+    assert found.bounds[-1] == math.inf
+    assert len(found.bounds) == len(found.counts) > 10
+    assert list(found.counts) == sorted(found.counts)
+    assert found.count > 0
+    assert found.sum > 0
+
+
+def test_first_tokens_are_counted_bound_by_bound() -> None:
+    """As the engine printed them."""
+    found = prometheus.parse(MAIN).ttft
+
+    assert found is not None
+    by_bound = dict(zip(found.bounds, found.counts, strict=True))
+    assert (by_bound[0.1], by_bound[0.25], by_bound[0.5], by_bound[1.0]) == (0, 2, 16, 18)
+    assert (found.count, found.sum) == (25.0, 26.093565940856934)
+
+
+def test_the_kv_tier_of_host_memory_is_counted_under_old_names_and_new() -> None:
+    """0.26: nothing was loaded yet, so only the older family says so."""
+    text = (ENGINE / "cuda" / "r1-compiled-offload8" / "metrics_load.txt").read_text("utf-8")
+
+    sample = prometheus.parse(text)
+
+    assert sample.kv_store_bytes_total == 419037184.0
+    assert sample.kv_load_bytes_total == 0.0
+    assert sample.kv_store_time_total_s == 0.008174911975860595
+    assert sample.kv_pinned_share == 0.0
+    assert sample.external_queries_total == 15840.0
 
 
 def test_a_cuda_engine_without_speculation_leaves_drafts_unknown() -> None:
@@ -62,11 +134,25 @@ def test_a_cuda_engine_without_speculation_leaves_drafts_unknown() -> None:
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_recorded_text_has_pool_and_load(path: Path) -> None:
-    """All families that the window shows exist in both versions."""
+    """All families that every engine has, exist in both versions."""
     sample = prometheus.parse(path.read_text(encoding="utf-8"))
-    unknown = {name for name, value in msgspec.structs.asdict(sample).items() if value is None}
+    unknown = {name for name in sample.__struct_fields__ if getattr(sample, name) is None}
 
-    assert unknown <= {"drafts_total", "accepted_total"}
+    assert unknown <= SOMETIMES
+
+
+SOMETIMES = {
+    # only with speculation
+    "drafts_total", "accepted_total", "draft_tokens_total", "accepted_by_position",
+    # only with a KV tier in host memory
+    "kv_load_bytes_total", "kv_store_bytes_total", "kv_load_time_total_s", "kv_store_time_total_s",
+    "kv_pinned_share", "kv_stores_skipped_total", "kv_allocation_failures_total",
+    "kv_disk_read_bytes_total", "kv_disk_write_bytes_total",
+    # only with a switch, or in later versions
+    "corrupted_total", "waiting_by_fetch", "cached_tokens_by_tier", "rejected_total",
+    "estimated_flops_total", "estimated_read_bytes_total", "estimated_write_bytes_total",
+    "external_queries_total", "external_hits_total",
+}  # fmt: skip
 
 
 def _config(**labels: int) -> str:
@@ -176,7 +262,9 @@ def test_damaged_lines_give_numbers_or_nothing(data: st.DataObject) -> None:
     sample = prometheus.parse("\n".join(damaged))
 
     for value in msgspec.structs.asdict(sample).values():
-        assert value is None or (math.isfinite(value) and value >= 0)
+        if isinstance(value, int | float):
+            assert math.isfinite(value)
+            assert value >= 0
 
 
 def test_a_reading_costs_less_than_a_millisecond() -> None:
@@ -191,11 +279,91 @@ def test_a_reading_costs_less_than_a_millisecond() -> None:
     assert best_s < 0.002
 
 
-def test_the_families_that_are_read_exist_in_the_recordings() -> None:
+def test_the_families_that_are_read_exist_in_the_engine() -> None:
     """A family that vLLM renames must fail here and not show as an eternal dash."""
-    names = set(re.findall(r"^(vllm:\w+)", MAIN, re.MULTILINE))
+    listed = families()
+    read = {*SUMMED, *BY_LABEL, *HISTOGRAMS_READ, *MEANS, USE, CONFIG, SLEEP}
 
-    assert set(prometheus._SUMMED) <= names
+    for name in read:
+        family = re.sub(r"_(sum|count)$", "", name)
+        assert family.removesuffix("_total") in listed or family in listed, name
+
+
+def test_every_family_of_every_version_is_read_or_left_out_on_purpose() -> None:
+    """What vLLM adds has to be looked at once."""
+    read = {
+        re.sub(r"_(total|sum|count)$", "", name)
+        for name in (*SUMMED, *BY_LABEL, *HISTOGRAMS_READ, *MEANS, USE, CONFIG, SLEEP)
+    }
+
+    for name, why in families().items():
+        is_read = name in read or name.removesuffix("_total") in read
+        assert is_read != bool(why), name
+
+
+def families() -> dict[str, str]:
+    """Return the families of vLLM 0.26 to 0.32, and why some are not read."""
+    text = (ENGINE / "metrics-families.toml").read_text(encoding="utf-8")
+    found: dict[str, str] = tomllib.loads(text)["families"]
+    return found
+
+
+def test_a_series_that_comes_twice_counts_once_or_is_not_known() -> None:
+    """A proxy that joins two answers, a server that prints a family twice."""
+    text = (
+        'vllm:num_requests_running{engine="0"} 3.0\n'
+        'vllm:num_requests_running{engine="0"} 3.0\n'
+        'vllm:num_requests_waiting{engine="0"} 1.0\n'
+        'vllm:num_requests_waiting{engine="0"} 2.0\n'
+    )
+
+    sample = prometheus.parse(text)
+
+    assert (sample.running, sample.waiting) == (3.0, None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['le="1.0"} 3', 'le="+Inf"} 2'],
+        ['le="1.0"} 3'],
+        ['le="1.0"} NaN', 'le="+Inf"} 4'],
+        ['le="x"} 3', 'le="+Inf"} 4'],
+        ['le="NaN"} 3', 'le="+Inf"} 4'],
+        ['other="1.0"} 3', 'le="+Inf"} 4'],
+    ],
+)
+def test_a_histogram_that_contradicts_itself_is_not_known(lines: list[str]) -> None:
+    """A quantile of it would be any number."""
+    text = "\n".join(f"vllm:time_to_first_token_seconds_bucket{{{line}" for line in lines)
+
+    assert prometheus.parse(text).ttft is None
+
+
+def test_histograms_of_two_engines_are_summed_bound_by_bound() -> None:
+    """Of a data-parallel server one sees all requests."""
+    text = "\n".join(
+        f'vllm:time_to_first_token_seconds_bucket{{engine="{engine}",le="{bound}"}} {count}'
+        for engine, counts in ((0, (1, 4)), (1, (2, 3)))
+        for bound, count in zip(("0.1", "+Inf"), counts, strict=True)
+    )
+
+    found = prometheus.parse(text).ttft
+
+    assert found is not None
+    assert (found.bounds, found.counts) == ((0.1, math.inf), (3.0, 7.0))
+
+
+def test_engines_of_one_server_that_differ_have_no_common_state() -> None:
+    """One sleeps, one is awake."""
+    text = (
+        'vllm:engine_sleep_state{engine="0",sleep_state="awake"} 1.0\n'
+        'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0.0\n'
+        'vllm:engine_sleep_state{engine="1",sleep_state="awake"} 0.0\n'
+        'vllm:engine_sleep_state{engine="1",sleep_state="discard_all"} 1.0\n'
+    )
+
+    assert prometheus.parse(text).sleep_state is None
 
 
 def test_a_hostile_text_costs_no_more_than_its_length() -> None:

@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from studio.domain.cards import CardSample, CardsReading
 from studio.domain.errors import EngineNotReady
 from studio.domain.metrics import Tick
 from studio.monitor import sampler as sampler_module
 from studio.monitor.history import History
-from studio.monitor.sampler import Sampler
+from studio.monitor.sampler import Sampler, next_mark
 from tests.fakes.running import Running, fake
 
 METRICS = b"""\
@@ -24,7 +27,9 @@ vllm:cache_config_info{block_size="128",num_gpu_blocks="182",engine="0"} 1.0
 ENGINE_FIELDS = (
     "pool_tokens", "pool_used_tokens", "pool_used_share", "running", "waiting",
     "prefill_tokens_per_s", "decode_tokens_per_s", "ttft_s", "tokens_per_step",
-    "prefix_hit_share", "preemptions", "requests_total",
+    "prefix_hit_share", "preemptions", "requests_total", "ttft_p50_s", "ttft_p95_s", "itl_p50_s",
+    "itl_p95_s", "acceptance", "step_s", "waiting_by_reason", "external_hit_share",
+    "kv_load_bytes_per_s", "kv_store_bytes_per_s",
 )  # fmt: skip
 
 
@@ -177,6 +182,7 @@ async def test_memory_of_the_engine_is_read_now_and_then(monkeypatch: pytest.Mon
         sampler_module.processes, "group_memory", lambda pid: (looked.append(pid), (1, 2))[1]
     )
     kept = [await sampler.tick() for _ in range(4)]
+    monkeypatch.setattr(sampler_module, "_RSS_S", 0.0)
     fresh = await sampler.tick()
     engine.pid = None
     gone = await sampler.tick()
@@ -207,6 +213,108 @@ async def test_a_real_engine_s_numbers_arrive(tmp_path: Path) -> None:
 def _metrics_after_an_answer(engine: Running) -> bytes:
     engine.engine.call("POST", "/v1/completions", {"model": "smollm2", "prompt": "x"})
     return engine.engine.call("GET", "/metrics").body
+
+
+# Cards
+
+
+CARD = CardSample(index=0, name="NVIDIA H200", temperature_c=47)
+
+
+async def test_engine_and_cards_are_read_at_the_same_time() -> None:
+    """One after the other, a slow engine would make the cards late."""
+    engine = Engine()
+    asked = asyncio.Event()
+
+    async def read(_within_s: float) -> CardsReading:
+        asked.set()
+        return CardsReading(cards=(CARD,), source="nvml")
+
+    async def fetch() -> bytes:
+        await asyncio.wait_for(asked.wait(), 20)
+        return METRICS % 1
+
+    sampler = Sampler(
+        fetch=fetch,
+        engine_pid=lambda: None,
+        publish=engine.publish,
+        history=engine.history,
+        cards=read,
+    )
+
+    tick = await sampler.tick()
+
+    assert tick.cards == (CARD,)
+    assert tick.running == 2
+    assert sampler.info().cards_source == "nvml"
+
+
+async def test_without_anybody_to_ask_cards_are_not_known() -> None:
+    """Not: there are none."""
+    assert (await Engine().sampler().tick()).cards is None
+
+
+# The clock
+
+
+@pytest.mark.parametrize(
+    ("now", "last", "mark", "wait_s"),
+    [
+        (10.25, 10, 11, 0.75),
+        (10.0, 10, 11, 1.0),
+        (9.9998, 10, 11, 1.0002),
+        (12.5, 10, 13, 0.5),
+        (3.5, 10, 4, 0.5),
+        (10.25, None, 11, 0.75),
+    ],
+    ids=["in-time", "on-the-mark", "woke-early", "took-long", "clock-set-back", "first"],
+)
+def test_the_next_tick_is_at_the_clocks_next_mark(
+    now: float, last: int | None, mark: int, wait_s: float
+) -> None:
+    """Never twice for one mark, never a burst for those that went by, whatever the clock does."""
+    assert next_mark(now, 1.0, last) == (mark, pytest.approx(wait_s))
+
+
+@given(
+    st.lists(st.floats(-3600, 3600), max_size=30),
+    st.sampled_from([0.2, 1.0, 10.0]),
+)
+def test_no_clock_brings_two_ticks_at_once_or_none(steps: list[float], interval_s: float) -> None:
+    """Set forward, set back, by an hour or a moment."""
+    now, last = 1_700_000_000.0, None
+    for step in steps:
+        now += step
+        mark, wait_s = next_mark(now, interval_s, last)
+        assert mark != last
+        assert 0 <= wait_s <= 2 * interval_s + 1e-6
+        last = mark
+        now += wait_s
+
+
+async def test_a_new_interval_holds_at_once() -> None:
+    """Ten seconds would have to go by before the wish for 0.2 s is heard."""
+    engine = Engine()
+    chosen = [1000.0]
+    sampler = Sampler(
+        fetch=engine.fetch,
+        engine_pid=lambda: None,
+        publish=engine.publish,
+        history=engine.history,
+        interval_s=lambda: chosen[0],
+    )
+
+    async with running(sampler):
+        await asyncio.sleep(0)
+        chosen[0] = 0.05
+        sampler.interval_changed()
+        while len(engine.published) < 3:
+            engine.changed.clear()
+            await asyncio.wait_for(engine.changed.wait(), 20)
+
+    info = sampler.info()
+    assert info.interval_s == 0.05
+    assert info.tick_s is not None
 
 
 @contextlib.asynccontextmanager

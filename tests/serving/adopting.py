@@ -32,6 +32,10 @@ class Door:
         """Keep the port open and pass nothing on, as a stopped process does."""
         self._flows.clear()
 
+    def go_on(self) -> None:
+        """Pass on what waited, as a process does that was only busy."""
+        self._flows.set()
+
     async def open(self) -> None:
         """Let clients in, on the same port as before."""
         context = None

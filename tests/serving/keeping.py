@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from studio.domain.errors import StudioError
+from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.metrics import LogLine
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.settings import CareSettings
@@ -67,6 +67,11 @@ def fake_launch(
         ready_within_s=LIMIT_S,
         drain_s=5.0,
     )
+
+
+async def explain(lines: Sequence[str], code: int | None) -> ErrorInfo | None:
+    """Find the cause as the service does."""
+    return await asyncio.to_thread(diagnose.diagnose, lines, code, SIGNATURES)
 
 
 async def no_drain(_within_s: float) -> None:
@@ -160,9 +165,15 @@ async def keeping(
     drain: Callable[[float], Awaitable[None]] = no_drain,
     care: Callable[[], CareSettings] = CareSettings,
     before_start: Callable[[Launch], Awaitable[None]] | None = None,
+    crashes: Path | None = None,
 ) -> AsyncIterator[Keeping]:
-    """Yield a running supervisor; on the way out it is cancelled, which ends its engine."""
+    """Yield a running supervisor; on the way out it is cancelled, which ends its engine.
+
+    `crashes`: what an earlier service of this home left of its engines' deaths.
+    """
     home = Path(tempfile.mkdtemp(prefix="wéir "))  # short enough for a socket
+    if crashes is not None:
+        shutil.copytree(crashes, home / "logs" / "crashes")
     model = install_fake_model(Paths(home=folder / "modèle home", catalogue=bundled_root()))
     seen: list[EngineSnapshot] = []
     changed = _Pulse()
@@ -177,7 +188,7 @@ async def keeping(
     supervisor = Supervisor(
         home=home,
         log=log,
-        diagnose=lambda lines, code: diagnose.diagnose(lines, code, SIGNATURES),
+        diagnose=explain,
         publish=publish,
         drain=drain,
         forecast_s=lambda _launch: 12.5,

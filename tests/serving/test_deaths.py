@@ -54,7 +54,7 @@ def test_the_error_says_who_waits_and_how_long(running: float, words: str) -> No
 def test_who_ended_first_is_said_where_the_log_names_an_echo() -> None:
     """The Studio watches every process of the engine; a log does not see who was killed."""
     part = "EngineCore (process 12)"
-    echo = ErrorInfo(code="worker-crashed", message="A process of the engine died.")
+    echo = ErrorInfo(code="engine-dead", message="A process of the engine died.")
     cause = ErrorInfo(code="kv-too-small", message="The pool is too small.")
 
     told = deaths.with_part(echo, part)
@@ -64,6 +64,16 @@ def test_who_ended_first_is_said_where_the_log_names_an_echo() -> None:
     assert deaths.with_part(echo, None) == echo
     assert deaths.with_part(cause, part) == cause
     assert deaths.with_part(None, part) is None
+
+
+def test_a_log_that_saw_a_worker_end_is_not_contradicted() -> None:
+    """Of two ends in one instant the order is a guess; what an engine said is none."""
+    echo = ErrorInfo(code="worker-crashed", message="The engine's process `VllmWorker-0` died.")
+
+    assert deaths.with_part(echo, "EngineCore (process 12)") == echo
+    told = deaths.with_part(echo, "Worker_TP1 (process 13)")
+    assert told is not None
+    assert "Worker_TP1" in told.message
 
 
 def test_the_brake_keeps_the_cause() -> None:

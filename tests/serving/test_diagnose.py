@@ -143,6 +143,40 @@ def test_requests_that_were_refused_are_no_failure_of_the_engine(name: str) -> N
     assert diagnose.diagnose(lines[:until], None, SIGNATURES) is None
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "java.lang.OutOfMemoryError: Java heap space",
+        "OutOfMemoryError: Java heap space",
+        "If you see OutOfMemoryError, lower the batch.",
+        "torch.OutOfMemoryError is raised by the allocator",
+        "except torch.cuda.OutOfMemoryError as error:",
+        "What does CUDA out of memory mean?",
+        "To avoid CUDA out of memory, lower gpu_memory_utilization.",
+    ],
+)
+def test_a_sentence_about_memory_is_no_cards_failure(sentence: str) -> None:
+    """A log of a whole pod holds other programs, and what people ask the model about."""
+    assert diagnose.matches([sentence], None, SIGNATURES) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory.",
+        "  | torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB",
+        "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 58.00 MiB.",
+        "OutOfMemoryError: CUDA out of memory.",
+        "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.77 GiB total)",
+    ],
+)
+def test_a_cards_own_word_for_it_is_one(line: str) -> None:
+    """However torch, its version and the collector of the log spell it."""
+    assert [one.code for one in diagnose.matches([line], None, SIGNATURES)] == [
+        "gpu-memory-exhausted"
+    ]
+
+
 def test_every_signature_has_a_log() -> None:
     """A pattern that nobody ever saw match is a guess."""
     assert {signature.id for signature in SIGNATURES} == {code for _, _, code in CASES}

@@ -133,7 +133,7 @@ def test_a_boot_that_lost_a_process_is_not_repeated() -> None:
     now, effects = walk(Kind.START, Kind.PREPARED, Kind.PART_DIED, Kind.EXITED)
 
     assert now.state is State.FAILED
-    assert effects[-2:] == [Effect.DIAGNOSE, Effect.KILL]
+    assert effects[-2:] == [Effect.KILL, Effect.DIAGNOSE]
 
 
 def test_nobody_is_waited_for_once_a_draining_engine_lost_a_process() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -403,5 +404,28 @@ async def test_what_the_last_death_was_is_known_until_somebody_starts_it(tmp_pat
         assert back.error is None
         assert back.died_of is not None
         assert "a process of the engine, ended while serving" in back.died_of
+        await kept.supervisor.stop()
+        assert (await kept.supervisor.ensure_ready(kept.launch())).died_of is None
+
+
+async def test_the_last_death_outlives_the_service(tmp_path: Path) -> None:
+    """The service is started again too, by systemd or a terminal; who asks then, knows."""
+    left = tmp_path / "left"
+    async with keeping(tmp_path) as kept:
+        await kept.supervisor.ensure_ready(kept.launch(fault="deaf"))
+        os.kill(pid_of(kept, "engine-core"), signal.SIGKILL)
+        back = await kept.until(lambda now: now.state is READY and now.restarts == 1)
+        crashes = kept.home / "logs" / "crashes"
+        await until_async(lambda: bool(evidence.folders(crashes)), "evidence")
+        shutil.copytree(crashes, left)
+    assert back.died_of is not None
+    assert back.died_at is not None
+
+    async with keeping(tmp_path, crashes=left) as kept:
+        stopped = kept.supervisor.snapshot()
+        assert stopped.died_of == back.died_of
+        assert stopped.died_at == pytest.approx(back.died_at, abs=2)
+        first = await kept.supervisor.ensure_ready(kept.launch())
+        assert first.died_of == back.died_of, "the first start is often nobody's own wish"
         await kept.supervisor.stop()
         assert (await kept.supervisor.ensure_ready(kept.launch())).died_of is None

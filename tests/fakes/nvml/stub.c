@@ -2,7 +2,7 @@
  *
  *   gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o libnvidia-ml.so.1 stub.c
  *
- * It answers from the text file named by FAKE_NVML, which is read again at each question: lines of
+ * It answers from the text file named by FAKE_NVML, which is read again when it has changed: lines of
  * a key, a space and a value (tests/fakes/nvml_stub.py writes them from JSON).
  *
  *   driver 580.95.05            count 2            cuda 13000
@@ -12,12 +12,19 @@
  *   0.process.0 4242 1048576 0  pid, bytes (-1: not told), 1 when it draws
  *   0.nvlink.0 00000000:0B:00.0 an active link and what is at its far end
  *   link.0.1.ancestor 10        link.0.1.peer.0 0
+ *   0.used 100;200;300          the first question gets 100, the next 200, all later ones 300
+ *   0.error.* 15                every function fails for card 0; error.* for every card
+ *   0.unplugged 1               lost until the library is opened anew, then no longer listed
+ *   pcie_ms 20                  how long a look at a link takes
  *
  * A value that is left out is answered with NOT_SUPPORTED.
  */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef unsigned int u32;
@@ -26,31 +33,88 @@ typedef struct handle *device; /* the card's number plus one; slices of MIG from
 
 enum { OK = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6,
        INSUFFICIENT_SIZE = 7, DRIVER_NOT_LOADED = 9 };
-enum { TEXT = 512 };
+enum { TEXT = 1024, CARDS = 64, LOST = 15 };
 
 static int users;
 
-static int lookup(const char *wanted, char *value)
+/* The scenario: a table by hash of the key, read anew when the file is another one. */
+
+enum { SLOTS = 8192 };
+struct entry { char *key, *value; u32 asked; };
+static struct entry table[SLOTS];
+static struct stat read_as;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct entry *slot_of(const char *key)
+{
+    u32 hash = 2166136261u;
+    for (const char *at = key; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    for (u32 place = hash % SLOTS;; place = (place + 1) % SLOTS)
+        if (!table[place].key || !strcmp(table[place].key, key))
+            return &table[place];
+}
+
+static void forget(void)
+{
+    for (int place = 0; place < SLOTS; place++) {
+        free(table[place].key);
+        free(table[place].value);
+        table[place] = (struct entry){NULL, NULL, 0};
+    }
+}
+
+static void refresh(void)
 {
     const char *path = getenv("FAKE_NVML");
-    FILE *file = path ? fopen(path, "r") : NULL;
+    struct stat now;
+    FILE *file;
     char line[TEXT];
-    int found = 0;
-    if (!file)
-        return 0;
-    while (!found && fgets(line, sizeof line, file)) {
+    if (!path || stat(path, &now)) {
+        forget();
+        memset(&read_as, 0, sizeof read_as);
+        return;
+    }
+    if (now.st_ino == read_as.st_ino && now.st_size == read_as.st_size
+        && now.st_mtim.tv_sec == read_as.st_mtim.tv_sec
+        && now.st_mtim.tv_nsec == read_as.st_mtim.tv_nsec)
+        return;
+    forget();
+    read_as = now;
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
         char *space = strchr(line, ' ');
+        struct entry *slot;
         if (!space)
             continue;
         *space = 0;
-        if (strcmp(line, wanted))
-            continue;
         space[1 + strcspn(space + 1, "\n")] = 0;
-        snprintf(value, TEXT, "%s", space + 1);
-        found = 1;
+        slot = slot_of(line);
+        if (!slot->key) {
+            slot->key = strdup(line);
+            slot->value = strdup(space + 1);
+        }
     }
-    fclose(file);
-    return found;
+    if (file)
+        fclose(file);
+}
+
+/* Of values that are parted by semicolons each is told once, and the last one for ever. */
+static int lookup(const char *wanted, char *value)
+{
+    struct entry *slot;
+    int is_there;
+    pthread_mutex_lock(&lock);
+    slot = slot_of(wanted);
+    is_there = slot->key != NULL;
+    if (is_there) {
+        const char *at = slot->value;
+        for (u32 skip = slot->asked++; skip && strchr(at, ';'); skip--)
+            at = strchr(at, ';') + 1;
+        snprintf(value, TEXT, "%.*s", (int)strcspn(at, ";"), at);
+    }
+    pthread_mutex_unlock(&lock);
+    return is_there;
 }
 
 static int number(const char *wanted, long long *value)
@@ -64,21 +128,54 @@ static int number(const char *wanted, long long *value)
 
 static int place(device card) { return (int)(size_t)card - 1; }
 
+/* Which cards the library saw when it was opened, by their number in the scenario. */
+static int listed[CARDS], cards_listed;
+
+static void list_cards(void)
+{
+    long long count = 0, gone;
+    number("count", &count);
+    cards_listed = 0;
+    for (int card = 0; card < count && card < CARDS; card++) {
+        char key[TEXT];
+        snprintf(key, sizeof key, "%d.unplugged", card);
+        if (!number(key, &gone) || !gone)
+            listed[cards_listed++] = card;
+    }
+}
+
+static int is_failing(const char *prefix, const char *function, long long *code)
+{
+    char key[TEXT];
+    snprintf(key, sizeof key, "%serror.%s", prefix, function);
+    if (number(key, code))
+        return 1;
+    snprintf(key, sizeof key, "%serror.*", prefix);
+    return number(key, code);
+}
+
 /* Whether `function` is asked to fail or to hang, for everybody or for this card. */
 static int trouble(const char *function, device card)
 {
-    char key[TEXT];
+    char key[TEXT], prefix[TEXT];
     long long code;
-    snprintf(key, sizeof key, "hang.%s", function);
-    while (number(key, &code))
-        usleep(20000);
-    snprintf(key, sizeof key, "error.%s", function);
-    if (number(key, &code))
+    for (;; usleep(20000)) {
+        pthread_mutex_lock(&lock);
+        refresh();
+        pthread_mutex_unlock(&lock);
+        snprintf(key, sizeof key, "hang.%s", function);
+        if (!number(key, &code))
+            break;
+    }
+    if (is_failing("", function, &code))
         return (int)code;
     if (!card)
         return OK;
-    snprintf(key, sizeof key, "%d.error.%s", place(card), function);
-    return number(key, &code) ? (int)code : OK;
+    snprintf(key, sizeof key, "%d.unplugged", place(card));
+    if (number(key, &code) && code)
+        return LOST;
+    snprintf(prefix, sizeof prefix, "%d.", place(card));
+    return is_failing(prefix, function, &code) ? (int)code : OK;
 }
 
 static int allowed(const char *function, device card)
@@ -145,7 +242,8 @@ int nvmlInitWithFlags(u32 flags)
     code = trouble(__func__, NULL);
     if (code)
         return code;
-    users++;
+    if (__atomic_fetch_add(&users, 1, __ATOMIC_SEQ_CST) == 0)
+        list_cards();
     return OK;
 }
 
@@ -155,7 +253,7 @@ int nvmlShutdown(void)
 {
     if (users == 0)
         return UNINITIALIZED;
-    users--;
+    __atomic_fetch_sub(&users, 1, __ATOMIC_SEQ_CST);
     return OK;
 }
 
@@ -191,21 +289,17 @@ int nvmlSystemGetCudaDriverVersion_v2(int *out)
 
 int nvmlDeviceGetCount_v2(u32 *out)
 {
-    long long value = 0;
     ASK(NULL);
-    number("count", &value);
-    *out = (u32)value;
+    *out = (u32)cards_listed;
     return OK;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(u32 index, device *out)
 {
-    long long count = 0;
-    ASK((device)(size_t)(index + 1));
-    number("count", &count);
-    if (index >= count)
+    if (index >= (u32)cards_listed)
         return INVALID_ARGUMENT;
-    *out = (device)(size_t)(index + 1);
+    ASK((device)(size_t)(listed[index] + 1));
+    *out = (device)(size_t)(listed[index] + 1);
     return OK;
 }
 
@@ -313,6 +407,11 @@ U32(nvmlDeviceGetMaxPcieLinkGeneration, "generation_max")
 U32(nvmlDeviceGetCurrPcieLinkWidth, "width")
 U32(nvmlDeviceGetMaxPcieLinkWidth, "width_max")
 U32(nvmlDeviceGetEnforcedPowerLimit, "power_mw")
+U32(nvmlDeviceGetPowerUsage, "drawn_mw")
+U32(nvmlDeviceGetPowerManagementLimit, "power_mw")
+U32(nvmlDeviceGetFanSpeed, "fan")
+U32(nvmlDeviceGetPersistenceMode, "persistence")
+U32(nvmlDeviceGetPerformanceState, "state")
 U32(nvmlDeviceGetPowerManagementDefaultLimit, "power_default_mw")
 U32(nvmlDeviceGetMemoryBusWidth, "memory_bits")
 U32(nvmlDeviceGetDisplayMode, "display_attached")
@@ -363,10 +462,12 @@ int nvmlDeviceGetCurrentClocksEventReasons(device card, u64 *out)
     return OK;
 }
 
-static int clock_of(device card, int kind, const char *name, u32 *out)
+static int clock_of(device card, int kind, const char *more, u32 *out)
 {
+    char name[TEXT];
     long long value;
-    if (kind != 2 || number_of(card, name, &value))
+    snprintf(name, sizeof name, "%s_clock%s", kind == 2 ? "memory" : "sm", more);
+    if ((kind != 1 && kind != 2) || number_of(card, name, &value))
         return NOT_SUPPORTED;
     *out = (u32)value;
     return OK;
@@ -375,13 +476,79 @@ static int clock_of(device card, int kind, const char *name, u32 *out)
 int nvmlDeviceGetClockInfo(device card, int kind, u32 *out)
 {
     ASK(card);
-    return clock_of(card, kind, "memory_clock", out);
+    return clock_of(card, kind, "", out);
 }
 
 int nvmlDeviceGetMaxClockInfo(device card, int kind, u32 *out)
 {
     ASK(card);
-    return clock_of(card, kind, "memory_clock_max", out);
+    return clock_of(card, kind, "_max", out);
+}
+
+static int coder(const char *function, device card, const char *name, u32 *out, u32 *period)
+{
+    long long value;
+    int code = allowed(function, card);
+    if (code)
+        return code;
+    if (number_of(card, name, &value))
+        return NOT_SUPPORTED;
+    *out = (u32)value;
+    *period = 100000;
+    return OK;
+}
+
+int nvmlDeviceGetEncoderUtilization(device card, u32 *out, u32 *period)
+{
+    return coder(__func__, card, "encoder_util", out, period);
+}
+
+int nvmlDeviceGetDecoderUtilization(device card, u32 *out, u32 *period)
+{
+    return coder(__func__, card, "decoder_util", out, period);
+}
+
+int nvmlDeviceGetProcessUtilization(device card, void *out, u32 *count, u64 since)
+{
+    (void)out;
+    (void)since;
+    ASK(card);
+    *count = 0;
+    return NOT_FOUND; /* nobody was seen computing since then */
+}
+
+struct rates { u32 gpu, memory; };
+
+int nvmlDeviceGetUtilizationRates(device card, struct rates *out)
+{
+    long long gpu, memory;
+    ASK(card);
+    if (number_of(card, "gpu_util", &gpu) || number_of(card, "memory_util", &memory))
+        return NOT_SUPPORTED;
+    *out = (struct rates){(u32)gpu, (u32)memory};
+    return OK;
+}
+
+int nvmlDeviceGetPcieThroughput(device card, int direction, u32 *out)
+{
+    long long value, pause_ms;
+    ASK(card);
+    if (number_of(card, direction ? "pcie_rx" : "pcie_tx", &value))
+        return NOT_SUPPORTED;
+    if (number("pcie_ms", &pause_ms))
+        usleep((u32)pause_ms * 1000);
+    *out = (u32)value;
+    return OK;
+}
+
+int nvmlDeviceGetTotalEccErrors(device card, int kind, int counter, u64 *out)
+{
+    long long value;
+    ASK(card);
+    if (kind != 1 || counter != 0 || number_of(card, "ecc_uncorrected", &value))
+        return NOT_SUPPORTED;
+    *out = (u64)value;
+    return OK;
 }
 
 static int pair(device card, const char *name, u32 *now, u32 *later)

@@ -79,6 +79,8 @@ class Api:
             await reply.send_json(405, {"detail": "Method Not Allowed"}, headers={"allow": "POST"})
         elif path in _DIALECTS or path == "/invocations":
             await self._generate(request, reply, path)
+        elif path == "/tokenize":
+            await self._tokenize(request, reply)
         elif path in _FIXED:
             await self._fixed(request, reply)
         elif path == "/metrics" and request.method == "GET":
@@ -177,6 +179,22 @@ class Api:
         else:
             await self._whole(reply, dialect, pieces, reason)
 
+    async def _tokenize(self, request: Request, reply: Reply) -> None:
+        try:
+            body = _read_body(request, ())
+            self._check_model(body)
+            prompt = _prompt(body, Chat if "messages" in body else Completion)
+        except Refused as refusal:
+            await self._refuse(reply, refusal, anthropic=False)
+            return
+        document = {
+            "count": len(prompt),
+            "max_model_len": self._settings.max_model_len,
+            "tokens": list(range(len(prompt))),
+            "token_strs": None,
+        }
+        await reply.send_json(200, document)
+
     def _check_model(self, body: Json) -> None:
         name = body.get("model")
         if name is None or name in self._settings.served_names:
@@ -221,7 +239,7 @@ class Api:
             model=model if isinstance(model, str) else self._settings.served_names[0],
             request_id=request.headers.get("x-request-id") or secrets.token_hex(8),
             prompt_tokens=len(prompt),
-            cached_tokens=self._engine.cached_tokens(prompt),
+            cached_tokens=self._engine.cached_tokens(prompt, str(body.get("cache_salt") or "")),
             max_tokens=min(most or limit, max(1, limit - len(prompt))),
             shows_cached_tokens=self._settings.shows_cached_tokens,
             with_usage=bool(options.get("include_usage")),

@@ -54,14 +54,15 @@ class Engine:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def cached_tokens(self, prompt: list[str]) -> int:
+    def cached_tokens(self, prompt: list[str], salt: str = "") -> int:
         """Return how many tokens of `prompt` are known from earlier ones, and remember it.
 
-        Whole blocks only, and never the whole prompt: its last token is always computed.
+        Whole blocks only, and never the whole prompt: its last token is always computed. Prompts
+        with another `salt` are strangers.
         """
         hits = 0
         for end in range(BLOCK_TOKENS, len(prompt), BLOCK_TOKENS):
-            key = hash(tuple(prompt[:end]))
+            key = hash((salt, *prompt[:end]))
             if key in self._known_blocks and hits == end - BLOCK_TOKENS:
                 hits = end
             self._known_blocks.add(key)

@@ -1,0 +1,21 @@
+"""The sentences of `weir speed`. Those with braces are filled with `format`."""
+
+ABOUT = "Show how fast it is, per request and per key, and whether that is as it should be."
+
+NOTHING_SERVES = "No engine is serving, so there is no speed. `weir up` starts one."
+LABEL_VERDICT = "Verdict"
+LABEL_DECODE = "Generating"
+LABEL_PREFILL = "Reading"
+LABEL_STEP = "Steps"
+LABEL_GUESSES = "Guesses"
+LABEL_TTFT = "First token"
+LABEL_ITL = "Between tokens"
+LABEL_CARD = "Card"
+LABEL_SOURCE = "Figure"
+DECODE = "{rate}"
+DECODE_EACH = "{rate} in all, {each} for each of {count} requests"
+STEP = "{time} a step"
+STEP_TOKENS = "{time} a step, {tokens} tokens each"
+PERCENTILES = "{p50} for half of them, {p95} for 95 %"
+GUESSES = "taken: {shares}"
+HEADINGS = ("KEY, LAST HOUR", "REQUESTS", "TOKENS", "TTFT P50", "TTFT P95", "TOK/S P50", "TOK/S P5")

@@ -1,0 +1,1 @@
+"""The load, its figures and their comparison."""

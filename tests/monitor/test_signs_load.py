@@ -1,0 +1,46 @@
+"""Load and disks: what is told of many requests, and when a disk is full."""
+
+import pytest
+
+from studio.domain.units import GIB, MIB
+from studio.monitor.scene import DiskRoom
+from tests.monitor.causes import booted, preempting, with_scene, with_tick
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "is_told"),
+    [
+        (GIB, 1000 * GIB, True),
+        (3 * GIB, 1000 * GIB, False),
+        (GIB, 10 * GIB, False),
+        (MIB, 16 * MIB, False),
+        (100_000, 16 * MIB, True),
+        (0, 0, True),
+    ],
+)
+def test_a_disk_is_full_by_share_and_by_bytes(free: int, total: int, is_told: bool) -> None:
+    """A small disk with a tenth left is well, and so is a large one with 3 GiB."""
+    film = booted()
+    room = DiskRoom(holds="logs", mount="/var", free_bytes=free, total_bytes=total)
+
+    film.play(3, with_scene(disks=(room,)))
+
+    assert (film.codes == ["disk-nearly-full"]) is is_told
+
+
+def test_one_request_that_waits_is_told_as_one() -> None:
+    """Words agree with their figures."""
+    film = booted()
+
+    film.play(40, with_tick(waiting=1, running=4))
+
+    assert film.judge.active[0].title == "One request waiting"
+
+
+def test_thrown_out_requests_are_counted_over_a_minute() -> None:
+    """A burst of four in an hour is no pool that is too small."""
+    film = booted()
+
+    film.play(40, preempting(0.1))
+
+    assert film.told == []
