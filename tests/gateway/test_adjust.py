@@ -192,3 +192,27 @@ def test_rules_are_counted_and_known_by_engine() -> None:
 
     assert one.times == {"effort-unknown": 1}
     assert "effort-unknown" in [rule.id for rule in one.fitting(ENGINE)]
+
+
+def test_pictures_are_passed_over_and_a_body_of_them_is_changed_all_the_same() -> None:
+    """What comes in pieces of a hundred megabytes is put together where it lies."""
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
+    body = {"tools": [], "messages": [{"role": "user", "content": [picture]}]}
+    raw = bytearray(json.dumps(body).encode())
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+
+    made = adjuster().adjust(raw, fields, CHAT, ENGINE, None)
+
+    assert json.loads(made.body) == {"messages": body["messages"]}
+    assert made.notes == ("tools-empty: tools left out",)
+
+
+def test_what_is_too_large_to_be_held_twice_goes_on_as_it_is(monkeypatch) -> None:
+    """The engine then says what it does not take."""
+    monkeypatch.setattr("studio.gateway.adjust._MOST_BYTES", 1_000)
+    body = {"tools": [], "messages": [{"role": "user", "content": "x" * 1_000}]}
+
+    made = adjust(body)
+
+    assert json.loads(made.body) == body
+    assert made.notes == ()

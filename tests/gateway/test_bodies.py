@@ -175,6 +175,23 @@ def test_what_is_changed_for_the_engine_is_said_and_goes_first():
     assert (broken.body, broken.notes, len(seen)) == (b"no json", (), 1)
 
 
+def test_what_was_changed_is_not_copied_again_when_it_is_large():
+    """The end of a changed body is written beside it, too."""
+    changed = b'{"messages":["' + b"A" * (2 << 20) + b'"]}'
+
+    def adjust(_body, fields):
+        return Adjusted(body=changed, fields=fields, notes=("rule: done",))
+
+    made = prepare(
+        bytearray(b'{"messages":[]}'), served_name="m", takes_stream_options=True, adjust=adjust
+    )
+
+    first = made.pieces[0]
+    assert isinstance(first, memoryview)
+    assert first.obj is changed
+    assert json.loads(made.body)["model"] == "m"
+
+
 @pytest.mark.parametrize("blanks", [b"", b" ", b"\n" * 5_000])
 @pytest.mark.parametrize("size", [10, 2 << 20])
 def test_an_end_is_changed_without_a_copy_of_what_is_large(size, blanks):

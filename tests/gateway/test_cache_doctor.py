@@ -1,6 +1,7 @@
 """The doctor at work: off the path of requests, bounded, and heard when it finds something."""
 
 import asyncio
+import dataclasses
 import json
 
 from studio.domain.cache import CacheFinding, ChangeKind
@@ -95,8 +96,9 @@ async def test_memory_and_work_are_bounded(monkeypatch):
         doctor.hear(case(number))
     doctor.hear(case(1, body=b"x" * (9 << 20)))
     doctor.hear(case(1, route="/v1/embeddings"))
+    doctor.hear(dataclasses.replace(case(1), body=b"", is_too_large=True))
 
-    assert doctor.not_compared == 8
+    assert doctor.not_compared == 9
     for number in range(200):
         doctor.hear(case(1, key_id=f"k{number}", body=b"short"))
     assert len(doctor.report({}).clients) <= 64

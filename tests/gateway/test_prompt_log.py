@@ -122,6 +122,24 @@ def test_a_body_that_is_too_long_keeps_both_ends(tmp_path: Path) -> None:
     assert entry.body_bytes == 2 * prompt_log.KEPT_CHARS + 8
 
 
+def test_of_pictures_only_the_ends_wait_to_be_written(tmp_path: Path) -> None:
+    """Thirty-two requests of 100 MiB would take all memory while a disk is slow."""
+    log = PromptLog(tmp_path / "prompts")
+    log.switch("k1", 60)
+    body = bytearray(b"begin" + "ä€😀".encode() * 500_000 + b"end")
+    keep(log, body)
+
+    (entry,) = log.entries("k1", 1)
+    assert entry.body.startswith("begin")
+    assert entry.body.endswith("end")
+    assert "\ufffd" not in entry.body
+    first, _, last = entry.body.split("\n")
+    assert len(first) == len(last) == prompt_log.KEPT_CHARS // 2
+    left_out = len(body) - len(first.encode()) - len(last.encode())
+    assert f"[… {left_out:,} bytes left out …]" in entry.body
+    assert entry.body_bytes == len(body)
+
+
 def test_it_is_deleted_by_a_verb_and_with_the_key(tmp_path: Path) -> None:
     """Gone means gone; clearing does not switch it off, the key's end does."""
     log = PromptLog(tmp_path / "prompts")
