@@ -169,6 +169,9 @@ bench-up: dev ## `weir up` over the engine's own boot
 bench-death: dev ## From an engine's death to the next one serving; ARGS=--home for a real one
 	$(BIN)/python -m tests.bench.bench_death $(ARGS)
 
+bench-on-demand: dev ## What a start on demand adds to the engine's own boot
+	$(BIN)/python -m tests.bench.bench_on_demand $(ARGS)
+
 bench-plan: dev ## The plans of all presets on every host of the catalogue
 	$(BIN)/python -m tests.bench.bench_plan $(ARGS)
 

@@ -37,7 +37,7 @@ class Boots:
             watch=self._watch,
             stages=stages,
             facts=lambda: parts.supervisor.facts,
-            cache=parts.paths.cache / "engine",
+            cache=parts.paths.engine_cache,
         )
         self.pins = Pins(parts.settings, parts.presets, file)
 

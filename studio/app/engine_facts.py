@@ -11,7 +11,8 @@ import msgspec
 from studio.gateway.engine import EngineTarget
 from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
-from studio.serving.supervisor import Supervisor, Target
+from studio.serving.life import Target
+from studio.serving.supervisor import Supervisor
 
 _MOST_BYTES = 32 << 20
 
@@ -41,7 +42,10 @@ class EngineFacts:
         if target is None:
             return None
         seen = EngineTarget(
-            upstream=target.upstream, key=target.key or None, served_name=target.served_name
+            upstream=target.upstream,
+            key=target.key or None,
+            served_name=target.served_name,
+            preset=target.preset,
         )
         if isinstance(engine, Adopted):
             length = engine.snapshot().max_model_len

@@ -9,8 +9,12 @@ from studio.domain.errors import StudioError
 class Job:
     """One `up` under way."""
 
-    def __init__(self, request: UpRequest, task: asyncio.Task[object]) -> None:
+    def __init__(
+        self, request: UpRequest, task: asyncio.Task[object], *, is_asked: bool = True
+    ) -> None:
         self.request = request
+        self.is_asked = is_asked
+        """Whether a person wants it: then it is what `weir up` serves again next time."""
         self.outcome: asyncio.Future[UpResult] = asyncio.get_running_loop().create_future()
         self.is_cancelled = False
         self._task = task

@@ -287,7 +287,7 @@ class Presets:
             drafter=models[1] if len(models) > 1 else "",
             # The folder of our own sockets holds the control token, which is no container's matter.
             socket=_SOCKET_INSIDE if is_contained else str(self._paths.sockets / "engine.sock"),
-            cache=str(self._paths.cache / "engine"),
+            cache=str(self._paths.engine_cache),
         )
 
     def _folders(self, preset: Preset, places: Places) -> tuple[str, ...]:

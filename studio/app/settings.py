@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from studio.domain.demand import DemandSettings
 from studio.domain.errors import Damaged
 from studio.domain.gateway import GatewaySettings
 from studio.domain.service import SleepPolicy
@@ -41,6 +42,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     care: dict[str, str] = {}
     """What follows a death, a standstill, an early request: by name, as checked (app/care.py)."""
     gateway: GatewaySettings = GatewaySettings()
+    demand: DemandSettings = DemandSettings()
+    """What requests may start (app/on_demand.py)."""
     pins: dict[str, Pin] = {}
     """Preset to the size that its pool keeps."""
     on_sleep: SleepPolicy = SleepPolicy.KEEP

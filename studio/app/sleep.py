@@ -20,7 +20,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.service import SleepInfo, SleepPolicy, SleepRequest
 from studio.domain.units import duration_text
-from studio.serving.supervisor import Target
+from studio.serving.life import Target
 
 logger = logging.getLogger(__name__)
 

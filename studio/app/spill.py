@@ -28,7 +28,7 @@ from studio.monitor import acceleration, intended
 from studio.monitor.baseline import Baselines
 from studio.monitor.spill import SpillMeter, total_bytes
 from studio.serving.command import Launch
-from studio.serving.supervisor import Target
+from studio.serving.life import Target
 
 logger = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
 from studio.app.cards import needs as card_needs
+from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
@@ -43,7 +44,7 @@ from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.traffic import Traffic
-from studio.app.up import Choice, Up, describe, switch_command
+from studio.app.up import Choice, Up, already_running, describe, serves, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.alarms import Alarm
@@ -89,28 +90,19 @@ class Studio:
         parts.slow_paths.look_at(lambda: self._machine.last)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.presets = Presets(
-            parts.paths,
-            parts.presets,
-            parts.catalog,
-            self._seen_host,
+            parts.paths, parts.presets, parts.catalog, self._seen_host,
             lambda: parts.settings.now.pins,
-        )
+        )  # fmt: skip
         self.doctor = Doctor(parts, self._machine, self.gateway)
         self.plans = Plans(
-            paths=parts.paths,
-            presets=parts.presets,
-            catalog=parts.catalog,
-            settings=parts.settings,
-            machine=self._machine,
+            paths=parts.paths, presets=parts.presets, catalog=parts.catalog,
+            settings=parts.settings, machine=self._machine,
             own_pids=lambda: engine_pids(parts.supervisor.snapshot().pid),
-        )
+        )  # fmt: skip
         self.my_models = MyModels(
-            paths=parts.paths,
-            presets=parts.presets,
-            catalog=parts.catalog,
-            plans=self.plans,
+            paths=parts.paths, presets=parts.presets, catalog=parts.catalog, plans=self.plans,
             machine=self._machine,
-        )
+        )  # fmt: skip
         self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self.updates = Updates(
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
@@ -119,23 +111,15 @@ class Studio:
         self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
-            paths=parts.paths,
-            presets=parts.presets,
-            failed=self._failed,
-            engine=self.engine,
-            runtimes=self.runtimes,
-            serving=self,
-            alarms=lambda: parts.alarms.active,
-        )
+            paths=parts.paths, presets=parts.presets, failed=self._failed, engine=self.engine,
+            runtimes=self.runtimes, serving=self, alarms=lambda: parts.alarms.active,
+        )  # fmt: skip
         self.selftest = Selftest(self.gateway, parts.gateway.attacked)
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
         self.traffic = Traffic(parts, self.bus.publish)
         self.keys = self.traffic.keys
-        self.cache = self.traffic.cache
-        self.adjustments = self.traffic.adjustments
-        self.prompts = self.traffic.prompts
         self.alarms = parts.alarms
         self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.insight = Insight(
@@ -179,6 +163,15 @@ class Studio:
             ),
         )
         parts.adopted = lambda: self.adopting.current
+        parts.seen_host = lambda: self._machine.last
+        self.on_demand = parts.on_demand
+        self.on_demand.bind(
+            around(
+                parts, engine=self.engine, is_starting=lambda: self._job is not None,
+                check=self._up.check_words, check_all=self._checked, serve=self._serve,
+                halt=self._halt, open_gateway=self.door.open, publish=self.bus.publish,
+            )
+        )  # fmt: skip
         doings = Doings(
             engine=self.engine,
             target=lambda: parts.engine.target,
@@ -219,6 +212,7 @@ class Studio:
                 tasks.create_task(self.boots.run())
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
+                tasks.create_task(self.on_demand.run())
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -230,6 +224,7 @@ class Studio:
     async def end(self, reason: str) -> None:
         """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
+        self.on_demand.close()
         await self._halt()
         self.bus.close()
 
@@ -247,9 +242,10 @@ class Studio:
         """
         self._machine.require_real()
         self.life.autostart.stand_down()
+        self.on_demand.taken_over(request.preset)
         return await self._serve(request)
 
-    async def _serve(self, request: UpRequest) -> UpResult:
+    async def _serve(self, request: UpRequest, *, is_asked: bool = True) -> UpResult:
         self.adopting.refuse("no engine of the Studio's own can be served beside it")
         job = self._job
         if job is not None:
@@ -259,14 +255,15 @@ class Studio:
                     "Another start is under way.",
                     hint="Wait for it, or end it with `weir stop`.",
                 )
+            job.is_asked = job.is_asked or is_asked
             return await asyncio.shield(job.outcome)
         task = asyncio.current_task()
         assert task is not None
-        self._job = job = Job(request, task)
+        self._job = job = Job(request, task, is_asked=is_asked)
         self._failed.ask(request)
         error: StudioError | None = None
         try:
-            result = await self._carry_out(request)
+            result = await self._carry_out(job)
             await self._machine.look()  # what the cards hold now, for `weir status`
             job.outcome.set_result(result)
             logger.info("serving %s", describe(self.engine()))
@@ -286,6 +283,7 @@ class Studio:
             if error is not None:
                 self._stages.fail(error.message)
             preset = request.preset or self._parts.settings.now.preset or ""
+            self.on_demand.ended(preset, error)
             self.bus.publish(EngineChanged(engine=self.engine()))
             self.bus.publish(UpFinished(preset=preset, error=error.info if error else None))
 
@@ -298,13 +296,25 @@ class Studio:
                 hint="`weir presets` lists them.",
             )
         self.adopting.refuse("no engine of the Studio's own can take its place")
+        choice = await self._checked(request)
+        with self._parts.supervisor.returning():  # meanwhile, requests wait
+            if not serves(self._parts.supervisor.snapshot(), choice):
+                await self._make_room(request.preset)
+            return await self.up(request)
+
+    async def _checked(self, request: UpRequest) -> Choice:
+        """Return what `request` asks for; refuse what could not be started."""
         choice = await self._up.choose(request)
         self._up.require(choice, request)
         await self._rehearsal.before(choice, request)
-        with self._parts.supervisor.returning():  # meanwhile, requests wait
-            if not self._serves(choice):
-                await self.stop()
-            return await self.up(request)
+        return choice
+
+    async def _make_room(self, preset: str | None) -> None:
+        """Stop what serves for a person who starts something else next."""
+        self.adopting.refuse("the Studio did not start it and does not stop it")
+        self.life.autostart.stand_down()
+        self.on_demand.taken_over(preset)
+        await self._halt()
 
     async def restart(self) -> UpResult:
         """Start what serves, or served last, again."""
@@ -318,7 +328,7 @@ class Studio:
         if engine.preset is not None:
             request = UpRequest(preset=engine.preset, overrides=self.boots.asked(engine))
         with self._parts.supervisor.returning():
-            await self.stop()
+            await self._make_room(request.preset)
             return await self.up(request)
 
     async def stop(self) -> Status:
@@ -328,6 +338,7 @@ class Studio:
         """
         self.adopting.refuse("the Studio did not start it and does not stop it")
         self.life.autostart.stand_down()
+        self.on_demand.hold()
         return await self._halt()
 
     async def _halt(self) -> Status:
@@ -337,7 +348,8 @@ class Studio:
         await self._machine.look()
         return self.status()
 
-    async def _carry_out(self, request: UpRequest) -> UpResult:
+    async def _carry_out(self, job: Job) -> UpResult:
+        request = job.request
         self._up.check_words(request)  # a typing mistake is no failure of a stage
         self._stages.clear()
         self._stages.begin(Stage.DETECT)
@@ -351,7 +363,8 @@ class Studio:
         self._stages.warn(Stage.DETECT, warnings)
         self.boots.expect(plan)
         self.insight.expect(plan)
-        result = await self._up.run(choice, request, card_needs(plan, request))
+        needs = card_needs(plan, request)
+        result = await self._up.run(choice, request, needs, is_asked=lambda: job.is_asked)
         await self._rehearsal.after(choice, result)
         return msgspec.structs.replace(result, warnings=warnings)
 
@@ -359,39 +372,22 @@ class Studio:
         engine = self.engine()
         if engine.state is not EngineState.READY:
             return None
-        if not self._serves(choice):
+        if not serves(engine, choice):
             raise Busy(
                 "engine-busy",
                 f"`{engine.preset}` is being served.",
                 hint=f"Replace it: `{switch_command(choice)}`.",
             )
         port = request.port or self._parts.settings.now.port
-        return UpResult(
-            base_url=await self.door.open(port, request.consent),
-            preset=choice.preset.id,
-            served_name=choice.preset.served_name,
-            runtime=engine.runtime or choice.recipe.name,
-            runtime_id=engine.runtime_id or "",
-            pool_tokens=engine.pool_tokens,
-            boot_s=engine.boot_s,
-            is_cold=engine.is_cold,
-            offers=engine.offers,
-            already_running=True,
-            overrides=dict(engine.overrides),
-            badges=engine.badges,
-        )
-
-    def _serves(self, choice: Choice) -> bool:
-        """Tell whether just this is being served now."""
-        engine = self._parts.supervisor.snapshot()
-        is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
-        return engine.state is EngineState.READY and is_same
+        return already_running(choice, engine, await self.door.open(port, request.consent))
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._parts.gateway.wait_idle()
+        if (late := self.on_demand.cut_reason()) is not None:
+            self._parts.gateway.cut(late)
 
     # -- questions -------------------------------------------------------------------------
 
@@ -427,10 +423,11 @@ class Studio:
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self.keys.active,
-            prompt_logs=self.prompts.on(),
-            cache_findings=self.cache.current,
+            prompt_logs=self.traffic.prompts.on(),
+            cache_findings=self.traffic.cache.current,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
+            queue=self.on_demand.queue(),
             alarms=self.alarms.active,
             monitor=self._parts.sampler.info(),
         )
@@ -471,6 +468,7 @@ class Studio:
         self.boots.heard(engine)
         shown = self.engine()
         self._failed.hear(shown)
+        self.on_demand.on_engine(shown)
         self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
         if self._job is None:
@@ -481,6 +479,7 @@ class Studio:
         """Announce a tick."""
         self.insight.hear_tick(tick)
         self.bus.publish(Ticked(tick=tick))
+        self.on_demand.on_tick()
         engine = self.engine()
         if engine.state is EngineState.STARTING:
             self.bus.publish(EngineChanged(engine=engine))

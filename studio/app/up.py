@@ -20,8 +20,9 @@ from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, RuntimeRecipe
 from studio.domain.rules import Facts
-from studio.domain.server import EngineSnapshot
+from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
+from studio.host import engine_cache
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
 from studio.models import fetch, library
@@ -175,11 +176,17 @@ class Up:
         return best
 
     async def run(
-        self, choice: Choice, request: UpRequest, card_needs: Mapping[int, int] = _NO_NEEDS
+        self,
+        choice: Choice,
+        request: UpRequest,
+        card_needs: Mapping[int, int] = _NO_NEEDS,
+        *,
+        is_asked: Callable[[], bool] = lambda: True,
     ) -> UpResult:
         """Carry out `choice`; returns when its first token was generated.
 
-        `card_needs`: the bytes of each card that the plan is certain of.
+        `card_needs`: the bytes of each card that the plan is certain of. `is_asked` says in the
+        end whether a person wanted it: only then it is remembered.
         """
         preset, stages = choice.preset, self._stages
         port = request.port or self._settings.now.port
@@ -198,7 +205,8 @@ class Up:
         engine = await self._ensure_ready(launch, choice, models)
         stages.end(Stage.BOOT, f"ready after {duration_text(engine.boot_s)}")
         made = await self._first_key(KeyRequest(name="default"))
-        self._remember(choice)
+        if is_asked():
+            self._remember(choice)
         return UpResult(
             base_url=base_url,
             api_key=made.key if made else None,
@@ -223,12 +231,11 @@ class Up:
         Raises: HostLacks (`not-writable`, `disk-full`).
         """
         sockets = self._paths.sockets
-        cache = self._paths.cache / "engine"
         try:
             make_private(sockets, must_be_own=sockets != self._paths.service)
-            cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise from_os_error(error, Path(error.filename or cache)) from error
+            raise from_os_error(error, sockets) from error
+        cache = engine_cache.make(self._paths)
         places = Places(
             python=str(runtime_folders.python_of(self._paths, runtime)),
             runtime=str(folder),
@@ -314,6 +321,36 @@ def launch(choice: Choice, places: Places, inherited: Mapping[str, str]) -> Laun
     )
 
 
+def serves(engine: EngineSnapshot, choice: Choice) -> bool:
+    """Tell whether just this is being served."""
+    is_same = engine.preset == choice.preset.id and engine.overrides == choice.overrides
+    return engine.state is EngineState.READY and is_same
+
+
+def already_running(choice: Choice, engine: EngineSnapshot, base_url: str) -> UpResult:
+    """Return what `weir up` says of an engine that serves `choice` already."""
+    return UpResult(
+        base_url=base_url,
+        preset=choice.preset.id,
+        served_name=choice.preset.served_name,
+        runtime=engine.runtime or choice.recipe.name,
+        runtime_id=engine.runtime_id or "",
+        pool_tokens=engine.pool_tokens,
+        boot_s=engine.boot_s,
+        is_cold=engine.is_cold,
+        offers=engine.offers,
+        already_running=True,
+        overrides=dict(engine.overrides),
+        badges=engine.badges,
+    )
+
+
+def switch_command(choice: Choice) -> str:
+    """Return what to type to replace what runs by `choice`."""
+    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
+    return " ".join(["weir switch", choice.preset.id, *words])
+
+
 def describe(engine: EngineSnapshot) -> str:
     """Return an engine's readiness in one line for the service's log."""
     return (
@@ -334,9 +371,3 @@ def _check_port(port: int) -> None:
             f"There is no port {port}; ports go from 1 to 65,535.",
             hint="Choose one with `weir up --port 18020`.",
         )
-
-
-def switch_command(choice: Choice) -> str:
-    """Return what to type to replace what runs by `choice`."""
-    words = [f"--set {name}={value}" for name, value in choice.overrides.items()]
-    return " ".join(["weir switch", choice.preset.id, *words])

@@ -11,7 +11,9 @@ from studio.app.alarms import Alarms
 from studio.app.boots_seen import BootsSeen
 from studio.app.cache import kept
 from studio.app.care import Care
+from studio.app.demand_names import DemandNames
 from studio.app.engine_facts import EngineFacts
+from studio.app.on_demand import OnDemand
 from studio.app.run_facts import RunFacts
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
@@ -19,6 +21,7 @@ from studio.app.spill import Spill, watch_of
 from studio.domain.alarms import Alarm
 from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo, StudioError
+from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset
 from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
@@ -79,6 +82,7 @@ class Parts:
         self.paths = paths
         self._listener: Listener | None = None
         self.adopted: Callable[[], Adopted | None] = lambda: None
+        self.seen_host: Callable[[], HostSnapshot | None] = lambda: None
         self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
         self.on_finding: Callable[[CacheFinding], None] = lambda _finding: None
         self.settings = SettingsFile(paths.settings_file)
@@ -122,6 +126,10 @@ class Parts:
             cache_marks.load(paths.catalogue / "runtimes" / "cache_marks.toml"),
             on_finding=lambda finding: self.on_finding(finding),
             findings=kept(paths.cache_findings),
+        )
+        self.on_demand = OnDemand(
+            self.settings,
+            DemandNames(paths, self.presets, self.catalog, self.settings, lambda: self.seen_host()),
         )
         self.secrets = SecretStore(paths.secrets)
         self.gateway = self._made_gateway()
@@ -170,6 +178,7 @@ class Parts:
                 is_coming=lambda: self.supervisor.is_coming,
                 advice=self._advice,
             ),
+            demand=self.on_demand.gateways(),
             adjuster=self.adjuster,
             doctor=self.doctor,
             prompts=self.prompts,

@@ -52,6 +52,8 @@ class Invocation:
     name: str = ""
     new_name: str = ""
     limits: dict[str, object] = dataclasses.field(default_factory=dict)
+    changes: dict[str, object] = dataclasses.field(default_factory=dict)
+    remove: bool = False
     now: bool = False
     store: bool = False
     once: bool = False

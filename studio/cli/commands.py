@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from studio.cli import render, words
+from studio.cli import on_demand_words, render, words
 from studio.cli.adjust import ADJUST_COMMANDS
 from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.alarms import ALARM_COMMANDS
@@ -23,6 +23,8 @@ from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
 from studio.cli.network import network
+from studio.cli.on_demand import ON_DEMAND_COMMANDS
+from studio.cli.on_demand_text import queue_pairs
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.pool import POOL_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
@@ -50,18 +52,20 @@ _OK = 0
 async def stop(call: Invocation, connector: "Connector", console: Console) -> int:
     """Stop the engine; nothing running is no error."""
     client = await running_or_none(connector)
-    was_running = False
+    was_running = is_held = False
     if client is not None:
         try:
             before = await client.status()
             was_running = before.engine.state not in IDLE
-            await client.stop()
+            is_held = (await client.stop()).queue.held_since is not None
         finally:
             await client.close()
     if call.json:
         _stopped(console, was_running=was_running, service_running=client is not None)
     else:
         console.say(words.NOTHING_RUNS if client is None else words.ENGINE_STOPPED)
+        if is_held:
+            console.say(on_demand_words.HELD_AFTER_STOP)
     return _OK
 
 
@@ -100,7 +104,8 @@ async def status(call: Invocation, connector: "Connector", console: Console) -> 
     if call.json:
         console.document(now)
     else:
-        console.say(render.status_text(now, time.time()))
+        at = time.time()
+        console.say(render.status_text(now, at, queue_pairs(now.queue, at)))
         warn(now.prompt_logs, console)
     return _OK
 
@@ -139,6 +144,7 @@ COMMANDS: Mapping[str, Command] = {
     **ADJUST_COMMANDS,
     **CACHE_COMMANDS,
     **PROMPT_COMMANDS,
+    **ON_DEMAND_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **KEPT_KEY_COMMANDS,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from studio.cli import adjust_words
 from studio.cli import gateway_words as words
+from studio.cli.on_demand_arguments import add_on_demand
 
 Groups = tuple["argparse._ArgumentGroup", "argparse._ArgumentGroup"]
 """The arguments of a command, and its options."""
@@ -35,3 +36,4 @@ def add_gateway(made: Mapping[str, Groups]) -> None:
     either.add_argument("--no-tls", dest="tls", action="store_false", help=words.HELP_NO_TLS)
     options.add_argument("--certificate", metavar="FILE", help=words.HELP_CERTIFICATE)
     options.add_argument("--key", metavar="FILE", help=words.HELP_KEY)
+    add_on_demand(made)

@@ -20,6 +20,7 @@ LIMIT_NAMES: Mapping[str, str] = {
     "warn-tokens-per-day": "warn_tokens_per_day",
     "max-context": "max_context",
     "expires": "expires_at",
+    "only-running": "only_running",
 }
 """What options are called, and the limits that they set."""
 
@@ -46,6 +47,8 @@ class _SetLimit(argparse.Action):
     ) -> None:
         limits = dict(getattr(namespace, "limits", None) or {})
         name = LIMIT_NAMES[self.dest]
+        if self.nargs == 0:
+            values = True
         if name in ("models", "routes", "addresses"):
             values = (*limits.get(name, ()), values)
         limits[name] = values
@@ -134,6 +137,10 @@ def _add_limits(options: "argparse._ArgumentGroup") -> None:
             f"--{name}", dest=name, metavar=metavar, action=_SetLimit, type=read, help=text,
             default=argparse.SUPPRESS,
         )  # fmt: skip
+    options.add_argument(
+        "--only-running", dest="only-running", action=_SetLimit, nargs=0,
+        help=words.HELP_ONLY_RUNNING, default=argparse.SUPPRESS,
+    )  # fmt: skip
 
 
 def _size(text: str) -> int:

@@ -176,6 +176,8 @@ def _limit_rows(limits: KeyLimits) -> list[tuple[str, str]]:
             continue
         if isinstance(value, tuple):
             text = ", ".join(value)
+        elif isinstance(value, bool):
+            text = words.STARTS_NOTHING
         elif isinstance(value, int):
             text = count_text(value)
         else:

@@ -38,6 +38,7 @@ HELP_TOKENS_PER_DAY = (
 HELP_WARN_TOKENS = "From how many tokens a day answers carry the header x-weir-warning."
 HELP_MAX_CONTEXT = "How many tokens prompt and answer may have together."
 HELP_EXPIRES = "When it ends: 12h, 30d, or a day such as 2027-01-31, at 00:00 of which it ends."
+HELP_ONLY_RUNNING = "Use what runs and start nothing, whatever `weir gateway on-demand` lists."
 HELP_NO = "Take this limit away: {names}; may be given again."
 HELP_NOW = "End its running requests too."
 HELP_SINCE = "How far back: 24h, 7d, 8w. Left out: 30d."
@@ -77,7 +78,9 @@ LIMITS: dict[str, str] = {
     "warn_tokens_per_day": "Warning from, a day",
     "max_context": "Context",
     "expires_at": "Ends",
+    "only_running": "Starts",
 }
+STARTS_NOTHING = "nothing: uses what runs"
 NO_LIMITS = "none: every model and route, from everywhere, for ever"
 LABEL_LIMITS = "Limits"
 

@@ -285,8 +285,8 @@ def _literal(text: str) -> str:
 # weir status
 
 
-def status_text(status: Status, now: float) -> str:
-    """Return `weir status` for people."""
+def status_text(status: Status, now: float, more: Sequence[tuple[str, str]] = ()) -> str:
+    """Return `weir status` for people; `more` stands below the engine's own lines."""
     engine, tick, gateway = status.engine, status.tick or Tick(at=now), status.gateway
     is_ready = engine.is_serving
     pairs = [(words.LABEL_ENGINE, state_text(engine))]
@@ -304,6 +304,7 @@ def status_text(status: Status, now: float) -> str:
     pairs.append((words.LABEL_ADDRESS, gateway.base_url or words.GATEWAY_CLOSED))
     if is_ready:
         pairs += _ready_pairs(engine, tick, gateway.requests)
+    pairs += more
     if engine.runtime and engine.runtime_id:
         text = words.runtime_text(engine.runtime, engine.runtime_id[:_ID_SHOWN])
         pairs.append((words.LABEL_RUNTIME, text))

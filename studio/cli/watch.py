@@ -28,6 +28,7 @@ from studio.domain.events import (
     KeysChanged,
     LogAppended,
     PoolChanged,
+    QueueChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -107,7 +108,7 @@ class Watch:
                 self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
-            case CacheFound() | ServiceStopping():
+            case CacheFound() | QueueChanged() | ServiceStopping():
                 pass
             case _:
                 assert_never(event)

@@ -7,6 +7,7 @@ from studio.domain.control import (
     KeyRequest,
     NewKey,
 )
+from studio.domain.demand import DemandChange, DemandReport, Queue
 from studio.domain.gateway import GatewayChange, GatewayReport
 from studio.domain.keys import (
     KeyLimits,
@@ -81,6 +82,18 @@ class KeyCalls(Calls):
     async def change_gateway(self, change: GatewayChange) -> GatewayReport:
         """Change names and doors of the gateway."""
         return await self.call("POST", "/gateway", GatewayReport, body=change)
+
+    async def on_demand(self) -> DemandReport:
+        """Return what requests may start, and who waits."""
+        return await self.call("GET", "/gateway/on-demand", DemandReport)
+
+    async def change_on_demand(self, change: DemandChange) -> DemandReport:
+        """Change what requests may start."""
+        return await self.call("POST", "/gateway/on-demand", DemandReport, body=change)
+
+    async def queue(self) -> Queue:
+        """Return who waits for an engine, and what happens next."""
+        return await self.call("GET", "/gateway/queue", Queue)
 
     async def gateway_selftest(self) -> SelftestReport:
         """Let the gateway attack itself; takes some seconds."""

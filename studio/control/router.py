@@ -17,10 +17,11 @@ from studio.control.calls import word as _word
 from studio.control.live import Live
 from studio.control.monitoring import Monitoring
 from studio.control.records import Records
-from studio.control.traffic import Traffic
+from studio.control.traffic import TrafficRoutes
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
+from studio.domain.demand import DemandChange
 from studio.domain.diagnosis import FixRequest
 from studio.domain.errors import BadInput
 from studio.domain.gateway import GatewayChange
@@ -54,7 +55,7 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
-            *Traffic(studio.cache, studio.adjustments, studio.prompts, studio.keys).routes(),
+            *TrafficRoutes(studio.traffic).routes(),
             *Benches(studio.bench).routes(),
             *AlarmRoutes(studio.alarms).routes(),
             *Live(studio.cards).routes(),
@@ -129,6 +130,9 @@ class Router:
             ("GET", re.compile(r"/requests"), self._requests),
             ("GET", re.compile(r"/gateway"), self._gateway),
             ("POST", re.compile(r"/gateway"), self._change_gateway),
+            ("GET", re.compile(r"/gateway/on-demand"), self._on_demand),
+            ("POST", re.compile(r"/gateway/on-demand"), self._change_on_demand),
+            ("GET", re.compile(r"/gateway/queue"), self._queue),
         ]
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -366,3 +370,14 @@ class Router:
     async def _change_gateway(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         await self._studio.keys.open()  # exposing it needs one
         return await self._studio.door.change(_read(body, GatewayChange))
+
+    async def _on_demand(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return await self._studio.on_demand.report()
+
+    async def _change_on_demand(
+        self, _query: Query, body: bytes, _parts: tuple[str, ...]
+    ) -> object:
+        return await self._studio.on_demand.change(_read(body, DemandChange))
+
+    async def _queue(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
+        return self._studio.on_demand.queue()

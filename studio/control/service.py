@@ -24,7 +24,7 @@ from studio.app.wiring import Parts
 from studio.control.server import ControlServer
 from studio.control.service_log import log_to
 from studio.domain.errors import Damaged
-from studio.host import files, limits
+from studio.host import engine_cache, files, limits
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.host.systemd import Notifier, journal_handlers
@@ -154,6 +154,7 @@ class _Service:
         finally:
             for path in (address_file(self._paths), token_file(self._paths)):
                 path.unlink(missing_ok=True)
+            engine_cache.forget(self._paths)
             if self._paths.sockets != self._paths.service:
                 with contextlib.suppress(OSError):
                     self._paths.sockets.rmdir()

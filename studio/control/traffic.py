@@ -3,10 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from studio.app.adjust import Adjustments
-from studio.app.cache import Cache
-from studio.app.keys import Keys
-from studio.app.prompts import Prompts
+from studio.app.traffic import Traffic
 from studio.control.calls import Query, Route, decoded, number
 from studio.domain.gateway import AdjustmentChange
 from studio.domain.keys import PromptLogRequest
@@ -15,16 +12,14 @@ _ENTRIES = 20
 _MOST_ENTRIES = 1_000
 
 
-class Traffic:
+class TrafficRoutes:
     """Answers for the router."""
 
-    def __init__(
-        self, cache: Cache, adjustments: Adjustments, prompts: Prompts, keys: Keys
-    ) -> None:
-        self._cache = cache
-        self._adjustments = adjustments
-        self._prompts = prompts
-        self._keys = keys
+    def __init__(self, traffic: Traffic) -> None:
+        self._cache = traffic.cache
+        self._adjustments = traffic.adjustments
+        self._prompts = traffic.prompts
+        self._keys = traffic.keys
 
     def routes(self) -> list[Route]:
         """Return the calls."""

@@ -3,6 +3,7 @@
 import msgspec
 
 from studio.domain.alarms import Alarm
+from studio.domain.demand import Queue
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits, PromptLogState
@@ -140,6 +141,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Clients whose prompts are computed again each turn (`weir cache`)."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
+    queue: Queue = Queue()
+    """Who waits for an engine, and what starts or stops by itself next."""
     alarms: tuple[Alarm, ...] = ()
     """What the monitor warns of now, the worst first."""
     monitor: MonitorInfo | None = None

@@ -6,6 +6,7 @@ import msgspec
 
 from studio.domain.alarms import Alarm
 from studio.domain.cache import CacheFinding
+from studio.domain.demand import Queue
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
@@ -115,6 +116,14 @@ class CacheFound(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", t
     finding: CacheFinding
 
 
+class QueueChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="queue-changed"
+):
+    """Somebody waits for an engine or no longer does, or what happens next has changed."""
+
+    queue: Queue
+
+
 class PoolChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="pool-changed"):
     """Other requests lie in the pool, or more or less fits; at most once a tick."""
 
@@ -146,6 +155,7 @@ Event = (
     | UpFinished
     | KeysChanged
     | CacheFound
+    | QueueChanged
     | PoolChanged
     | AlarmChanged
     | ServiceStopping

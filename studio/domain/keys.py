@@ -24,6 +24,8 @@ class KeyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Tokens of a request's prompt and answer together."""
     expires_at: str | None = None
     """ISO 8601 with an offset."""
+    only_running: bool | None = None
+    """True: its requests start nothing and switch nothing; they use what runs."""
 
 
 class UsageBy(enum.StrEnum):

@@ -7,7 +7,7 @@ one of its words stands in the body, and a body that nothing fits is not touched
 import collections
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 import msgspec
@@ -16,6 +16,7 @@ from studio.gateway import trap_fields, trap_messages, traps
 from studio.gateway.draft import Body, Draft, Fields
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import text_of
+from studio.gateway.key import Key
 from studio.gateway.traps import Action, Trap
 
 ALL = "all"
@@ -101,6 +102,16 @@ class Adjuster:
         if draft is None or not draft.is_changed:
             return Adjusted(body=body, fields=fields)
         return Adjusted(body=draft.body(), fields=draft.fields(), notes=tuple(notes[:_MOST_NOTES]))
+
+
+def change_for(
+    adjuster: Adjuster | None, route: str, engine: EngineTarget, key: Key | None
+) -> Callable[[Body, Fields], Adjusted] | None:
+    """Return what changes a body of a request for this engine, where anything may."""
+    if adjuster is None:
+        return None
+    key_id = key.id if key is not None else None
+    return lambda body, fields: adjuster.adjust(body, fields, route, engine, key_id)
 
 
 def _done(draft: Draft, action: Action, engine: EngineTarget) -> Iterable[str]:

@@ -62,15 +62,32 @@ async def bounded(request: Request, prepared: Prepared, engine: EngineTarget) ->
     assert route is not None
     if key.revoked_at is not None:  # while the body came
         raise Refusal(401, "key-revoked", "The key of this request was revoked.")
-    meant = prepared.meant or engine.served_name
-    if prepared.model is None or not key.gate.allows_model(prepared.model):
-        key.gate.check_model(meant)  # a key for an alias may use the alias
+    check_model(key, prepared.model, prepared.meant or engine.served_name)
     if key.limits.max_context is None:
         return prepared.pieces
     body = await context.bounded(
         prepared.body, route, engine, most=key.limits.max_context, key_name=key.name
     )
     return (body,)
+
+
+def check_model(key: Key, named: str | None, served_name: str) -> None:
+    """Refuse a model that a key is not for, by the name it was asked for or its public one.
+
+    Raises: Refusal (`key-model`).
+    """
+    if named is None or not key.gate.allows_model(named):
+        key.gate.check_model(served_name)  # a key for an alias may use the alias
+
+
+def check_start(key: Key, preset: str) -> None:
+    """Refuse to start a preset for a key that may use only what runs.
+
+    Raises: Refusal (`key-start`).
+    """
+    if key.limits.only_running:
+        text = f"The key {key.name!r} may use only what runs already, and {preset!r} does not run."
+        raise Refusal(403, "key-start", text, param="model")
 
 
 def _check_day(key: Key, request: Request, book: UsageBook) -> None:

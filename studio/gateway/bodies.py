@@ -24,6 +24,22 @@ _NO_RAW = msgspec.Raw()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A body as the client sent it, read once."""
+
+    body: Body
+    is_object: bool = False
+    fields: Fields = dataclasses.field(default_factory=dict)
+    model: str | None = None
+    """As the body names it; None: not named, or no name."""
+    names_none: bool = False
+    """Whether the model was left out; what is no name is the engine's to refuse."""
+    is_stream: bool = False
+    options: bytes = b""
+    """What it says about its stream."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A body as the engine gets it."""
 
@@ -52,48 +68,80 @@ def in_one(pieces: Pieces) -> bytes:
     return b"".join(pieces)
 
 
+def read(body: Body) -> Asked:
+    """Return what a body asks for; of one that is no JSON object nothing is known."""
+    try:
+        fields: Fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Asked(body=body)
+    return _asked(body, fields)
+
+
+def _asked(body: Body, fields: Fields) -> Asked:
+    model = fields.get("model", _NO_RAW)
+    return Asked(
+        body=body,
+        is_object=True,
+        fields=fields,
+        model=_name(model),
+        names_none=bytes(model) in {b"", b"null"},
+        is_stream=bytes(fields.get("stream", _NO_RAW)) in _TRUE,
+        options=bytes(fields.get("stream_options", _NO_RAW)),
+    )
+
+
 def prepare(
-    body: Body,
+    asked: Asked,
     *,
     served_name: str,
     takes_stream_options: bool,
     aliases: Mapping[str, str] = _NO_ALIASES,
+    preset: str | None = None,
     adjust: Callable[[Body, Fields], Adjusted] | None = None,
 ) -> Prepared:
-    """Name the model where the body names none or an alias, and ask for the usage of a stream.
+    """Name the model where the body names none, an alias or the preset, and ask for the usage of
+    a stream.
 
     No alias hides the name that is served. `adjust` goes first.
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
-    try:
-        asked: Fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Prepared(pieces=(body,))
+    if not asked.is_object:
+        return Prepared(pieces=(asked.body,))
     notes: tuple[str, ...] = ()
     if adjust is not None:
-        adjusted = adjust(body, asked)
-        body, asked, notes = adjusted.body, adjusted.fields, adjusted.notes
+        adjusted = adjust(asked.body, asked.fields)
+        notes = adjusted.notes
+        if adjusted.body is not asked.body:
+            asked = _asked(adjusted.body, adjusted.fields)
     fields: dict[str, object] = {}
-    model = _name(asked.get("model", _NO_RAW))
-    if model is None and bytes(asked.get("model", _NO_RAW)) in {b"", b"null"}:
-        fields["model"] = served_name
-    elif model is not None and model != served_name and model in aliases:
-        fields["model"] = aliases[model] or served_name
-    is_stream = bytes(asked.get("stream", _NO_RAW)) in _TRUE
+    model = asked.model
+    meant = served(model, served_name, aliases, preset)
+    if asked.names_none or meant != model:
+        fields["model"] = meant or served_name
     hides_usage = False
-    if is_stream and takes_stream_options:
-        options = _options(bytes(asked.get("stream_options", _NO_RAW)))
+    if asked.is_stream and takes_stream_options:
+        options = _options(asked.options)
         if options is not None:
             fields["stream_options"] = options
             hides_usage = True
     return Prepared(
-        pieces=_appended(body, fields) if fields else (body,),
+        pieces=_appended(asked.body, fields) if fields else (asked.body,),
         model=model,
         meant=str(fields.get("model", model or "")),
-        is_stream=is_stream,
+        is_stream=asked.is_stream,
         hides_usage=hides_usage,
         notes=notes,
     )
+
+
+def served(
+    name: str | None, served_name: str, aliases: Mapping[str, str], preset: str | None
+) -> str | None:
+    """Return by which name the engine is asked for what a request names."""
+    if name is None or name == served_name:
+        return name
+    meant = (aliases[name] or served_name) if name in aliases else name
+    return served_name if meant == preset else meant
 
 
 def _options(raw: bytes) -> dict[str, object] | None:

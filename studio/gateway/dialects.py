@@ -84,17 +84,25 @@ def error_body(dialect: Dialect, refusal: Refusal) -> bytes:
     return msgspec.json.encode(_error(dialect, refusal))
 
 
+def error_event_of(dialect: Dialect, body: bytes) -> bytes:
+    """Return an error of the engine's, a whole JSON document, as the end of a stream."""
+    body = b" ".join(body.split(b"\n"))  # an event's data has one line; strings hold none
+    if dialect is Dialect.OPENAI:
+        return b"data: " + body + b"\n\ndata: [DONE]\n\n"
+    return b"event: error\ndata: " + body + b"\n\n"
+
+
 def error_event(dialect: Dialect, refusal: Refusal) -> bytes:
     """Return the events that end a stream which can no longer end well."""
     if dialect is Dialect.OPENAI:
-        return b"data: " + error_body(dialect, refusal) + b"\n\ndata: [DONE]\n\n"
+        return error_event_of(dialect, error_body(dialect, refusal))
     error = _error(dialect, refusal)
     if dialect is Dialect.OPENAI_RESPONSES:
         # The event as documented, with the error object beside it: the official client raises on
         # that, and takes the bare event for one more delta.
         flat = {"type": "error", "code": refusal.code, "message": refusal.message, "param": None}
         error = flat | error
-    return b"event: error\ndata: " + msgspec.json.encode(error) + b"\n\n"
+    return error_event_of(dialect, msgspec.json.encode(error))
 
 
 def _error(dialect: Dialect, refusal: Refusal) -> dict[str, object]:

@@ -21,6 +21,8 @@ class EngineTarget:
     """The longest prompt with its answer; None: not known."""
     runtime: str | None = None
     """Name of the runtime; None: another's engine."""
+    preset: str | None = None
+    """What it serves; None: an adopted engine's matter."""
 
     @property
     def authorization(self) -> list[tuple[bytes, bytes]]:

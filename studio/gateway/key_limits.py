@@ -62,6 +62,7 @@ def checked(limits: KeyLimits, *, now_s: float) -> KeyLimits:
         routes=_names(limits.routes, "routes", _route),
         addresses=_names(limits.addresses, "addresses", lambda text: str(_network(text))),
         expires_at=None if limits.expires_at is None else _moment(limits.expires_at, now_s),
+        only_running=limits.only_running or None,
     )
 
 

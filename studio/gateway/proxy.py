@@ -12,7 +12,14 @@ import time
 import msgspec
 
 from studio.domain.selftest import Defence
-from studio.gateway.dialects import RETRY_NOT_READY_S, Dialect, Refusal, error_body, error_event
+from studio.gateway.dialects import (
+    RETRY_NOT_READY_S,
+    Dialect,
+    Refusal,
+    error_body,
+    error_event,
+    error_event_of,
+)
 from studio.gateway.usage import (
     TAIL_BYTES,
     StreamTap,
@@ -135,6 +142,13 @@ class Relay:
         self._kept: list[bytes] = []
         self._kept_bytes = 0
         self._call: Call | None = None
+        self._is_early = exchange.is_started
+        """The client was told 200 and a stream while there was no engine yet."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing of the engine's was sent."""
+        return self._mode in (_Mode.WAITING, _Mode.KEPT)
 
     @property
     def is_of_dead_engine(self) -> bool:
@@ -171,7 +185,10 @@ class Relay:
         self._headers += self._extra_headers
         if kind.startswith(b"text/event-stream"):
             self._mode = _Mode.STREAM
-            self._exchange.start(status, self._headers)
+            if not self._is_early:
+                self._exchange.start(status, self._headers)
+        elif self._is_early:
+            self._mode = _Mode.KEPT
         elif length_bytes is not None and length_bytes > KEPT_BYTES:
             self._pass_large(length_bytes)
         else:
@@ -194,7 +211,7 @@ class Relay:
             self._exchange.write(data)
             if self._kept_bytes > 2 * TAIL_BYTES:
                 self._keep_tail()
-        elif self._kept_bytes > KEPT_BYTES:
+        elif self._kept_bytes > KEPT_BYTES and not self._is_early:
             self._pass_large(None)
             self._exchange.write(b"".join(self._kept))
             self._keep_tail()
@@ -225,12 +242,12 @@ class Relay:
     def fail(self, refusal: Refusal) -> None:
         """End with an error, whatever was sent so far."""
         self.has_failed = True
-        if self._exchange.is_started:
+        if self._exchange.is_started and not self.is_silent:
             self.leave()
         if not self._exchange.is_started:
             self.status = refusal.status
             send_refusal(self._exchange, self._dialect, refusal, self._extra_headers)
-        elif self._mode is _Mode.STREAM:
+        elif self._mode is _Mode.STREAM or (self._is_early and self.is_silent):
             if self._tap.is_within_event and not self._hides_usage:
                 self._exchange.write(b"\n\n")
             self._exchange.write(error_event(self._dialect, refusal))
@@ -270,7 +287,14 @@ class Relay:
             if refusal is not None:
                 self.fail(refusal)
                 return
-        self._exchange.respond(self.status, self._headers, body)
+        if not self._is_early:
+            self._exchange.respond(self.status, self._headers, body)
+        elif self.has_failed:
+            self._exchange.write(error_event_of(self._dialect, body))
+            self._exchange.end()
+        else:
+            text = "The engine answered with something else than the stream that was begun."
+            self.fail(Refusal(502, "engine-nonsense", text))
 
     def _pass_large(self, length_bytes: int | None) -> None:
         assert self.status is not None

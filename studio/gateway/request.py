@@ -10,12 +10,14 @@ from studio.domain.pool import Resident, ResidentState
 from studio.gateway.bodies import in_one
 from studio.gateway.cache_doctor import Case, agent_of
 from studio.gateway.dialects import Refusal
+from studio.gateway.early import EarlyStream
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
 from studio.gateway.prompt_shape import MOST_BODY_BYTES
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
+from studio.gateway.tickets import Ticket
 from studio.gateway.usage import RequestRecord, Tokens
 from studio.host.http_client import Pieces
 from studio.host.http_server import Exchange
@@ -35,6 +37,7 @@ class Request:
         "began_s",
         "body_bytes",
         "code",
+        "early",
         "exchange",
         "extra_headers",
         "id",
@@ -45,6 +48,7 @@ class Request:
         "route",
         "sent",
         "target",
+        "ticket",
     )
 
     def __init__(self, exchange: Exchange) -> None:
@@ -65,6 +69,10 @@ class Request:
         """The body as the engine got it, until the request is over."""
         self.target: EngineTarget | None = None
         """The engine that got it."""
+        self.early: EarlyStream | None = None
+        """Begun, perhaps, while it waited for its engine."""
+        self.ticket: Ticket | None = None
+        """Its place in the queue, if it had to wait for an engine."""
 
     @property
     def has_failed(self) -> bool:
@@ -77,16 +85,26 @@ class Request:
         """Answer with an error, or cut the connection when an answer has begun."""
         self.code = refusal.code
         exchange = self.exchange
-        if exchange.is_started:
+        is_empty = self.relay is None or self.relay.is_silent
+        if self.early is not None and self.early.has_begun and is_empty:
+            self.early.fail(refusal)
+        elif exchange.is_started:
             exchange.abort()
         else:
             send_refusal(exchange, dialect_of(exchange.path), refusal, self.extra_headers)
 
     def cut(self, refusal: Refusal) -> None:
-        """End it while the engine works on it."""
+        """End it while it waits for an engine, or while one works on it."""
         self.code = refusal.code
+        if self.ticket is not None:
+            self.ticket.refuse(refusal)
         if self.relay is not None:
             self.relay.cut(refusal)
+
+    def waited(self, since_s: float) -> None:
+        """Tell the client in a header how long it waited, where the head is still to be sent."""
+        seconds = f"{time.monotonic() - since_s:.1f}"
+        self.extra_headers.append((b"x-weir-waited-s", seconds.encode()))
 
     def resident(self, guess: Callable[[int], int], tokens_a_piece: float) -> Resident:
         """Return what it should hold in the pool.

@@ -33,6 +33,8 @@ class Route:
     """Whether the body names a model, which may be left out."""
     takes_stream_options: bool = False
     """Whether a stream's usage has to be asked for."""
+    streams: bool = False
+    """Whether an answer may be a stream of events."""
 
     @property
     def allow(self) -> str:
@@ -41,7 +43,12 @@ class Route:
 
 
 def _post(
-    name: str, dialect: Dialect, *, takes_stream_options: bool = False, names_model: bool = True
+    name: str,
+    dialect: Dialect,
+    *,
+    takes_stream_options: bool = False,
+    names_model: bool = True,
+    streams: bool = False,
 ) -> Route:
     return Route(
         name=name,
@@ -50,6 +57,7 @@ def _post(
         dialect=dialect,
         names_model=names_model,
         takes_stream_options=takes_stream_options,
+        streams=streams or takes_stream_options,
     )
 
 
@@ -69,8 +77,8 @@ _EXACT = {
         _post("/classify", Dialect.OPENAI),
         _post("/tokenize", Dialect.OPENAI),
         _post("/detokenize", Dialect.OPENAI),
-        _post("/v1/responses", Dialect.OPENAI_RESPONSES),
-        _post("/v1/messages", Dialect.ANTHROPIC),
+        _post("/v1/responses", Dialect.OPENAI_RESPONSES, streams=True),
+        _post("/v1/messages", Dialect.ANTHROPIC, streams=True),
         _post("/v1/messages/count_tokens", Dialect.ANTHROPIC),
     )
 }

@@ -12,22 +12,22 @@ import hmac
 import logging
 import secrets
 import ssl
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
-
-import msgspec
 
 from studio.domain.control import GatewayInfo
 from studio.domain.errors import StudioError
 from studio.domain.pool import Resident
 from studio.domain.selftest import Defence
-from studio.gateway import admission
-from studio.gateway.adjust import Adjusted, Adjuster
+from studio.gateway import admission, model_list
+from studio.gateway.adjust import Adjuster, change_for
+from studio.gateway.arrivals import Arrivals, Demand
 from studio.gateway.attacks import MARK
-from studio.gateway.bodies import prepare
+from studio.gateway.bodies import Asked, prepare, read
 from studio.gateway.cache_doctor import CacheDoctor
 from studio.gateway.dialects import Dialect, Refusal, error_body, refusal_of
-from studio.gateway.draft import Body, Fields
+from studio.gateway.draft import Body
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio, text_bytes
 from studio.gateway.key import Key
@@ -49,7 +49,6 @@ BODIES_LIMIT_BYTES = 512 << 20
 """Of all requests together."""
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
-_MODELS_S = 10.0
 _GREETING = (
     b"This is the gateway of Weir Studio. It speaks the OpenAI and the Anthropic dialect under\n"
     b"/v1 and needs a key: `weir keys create NAME` makes one.\n"
@@ -95,6 +94,7 @@ class Gateway:
         *,
         upstream: Callable[[], EngineTarget | None],
         coming: Coming | None = None,
+        demand: Demand | None = None,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
         bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         hosts: Iterable[str] = (),
@@ -110,15 +110,21 @@ class Gateway:
 
         `key_for_all` stands for a missing key, so that tests see the self-test notice it.
         `coming`: an engine on its way, for which requests wait; without it they never do.
+        `demand`: engines that requests may start; without it they start none.
         """
         self.counters = Counters()
+        self.idle_since_s = time.monotonic()
+        """Since when no request is with the engine, unless one is; of `time.monotonic`."""
         self._keys = keys
         self._room = WaitingRoom(upstream, coming or Coming())
+        self._demand = demand
+        self._arrivals = Arrivals(self._room, demand)
+        self._running: set[Request] = set()
         self._body_limit_bytes = body_limit_bytes
         self._body_room = BodyRoom(bodies_limit_bytes)
         self._hosts: frozenset[str] = LOOPBACK_HOSTS
         self._origins: frozenset[bytes] = frozenset()
-        self._aliases: Mapping[str, str] = {}
+        self._aliases: dict[str, str] = {}
         self._limits = limits
         self._without = limits.without if limits is not None else frozenset[Defence]()
         self._key_for_all = key_for_all
@@ -186,7 +192,7 @@ class Gateway:
         """Return where clients connect and how busy it is."""
         server = self._server
         counters = self.counters
-        waiting = self._room.waiting
+        waiting = self._room.waiting + (len(self._demand.tickets) if self._demand else 0)
         if server is None:
             return GatewayInfo(
                 in_flight=counters.in_flight, waiting=waiting, requests=counters.requests
@@ -204,7 +210,7 @@ class Gateway:
     def residents(self, tokens_a_piece: float = 1.0) -> tuple[Resident, ...]:
         """Return the requests that the engine works on, and what each should hold in its pool."""
         guess = self._ratio.guess
-        return tuple(one.resident(guess, tokens_a_piece) for one in self._keys.running)
+        return tuple(one.resident(guess, tokens_a_piece) for one in self._running)
 
     async def _handle(self, exchange: Exchange) -> None:
         """Answer one request, whatever happens: this is the gateway's one broad handler."""
@@ -238,11 +244,11 @@ class Gateway:
         admission.check(key, route, exchange.peer)
         match route.action:
             case Action.LIST_MODELS:
-                models = await self._models(key, await self._room.enter(exchange))
+                models = await self._models(key, exchange)
                 exchange.respond(200, [_JSON, *request.extra_headers], models)
             case Action.SHOW_MODEL:
-                models = await self._models(key, await self._room.enter(exchange))
-                model = _model(models, model_id(exchange.path))
+                models = await self._models(key, exchange)
+                model = model_list.one(models, model_id(exchange.path))
                 exchange.respond(200, [_JSON, *request.extra_headers], model)
             case Action.PASS:
                 admission.admit(key, request, self._keys.usage)
@@ -259,13 +265,16 @@ class Gateway:
     async def _pass(self, request: Request, route: Route) -> None:
         """Carry a request to the engine and its answer back."""
         exchange = request.exchange
-        self._room.now()  # says no before a large body is read
-        body: Body | None = None
+        self._arrivals.check(route)  # says no before a large body is read
+        body: Body | Asked | None = None
         if route.method == "POST":
             body = await exchange.large_body(self._body_limit_bytes, self._body_room)
             if self._prompts is not None and request.key is not None:
                 self._prompts.keep(request.key.id, request.id, route.name, request.at, body)
-        engine = await self._room.enter(exchange)
+            if route.names_model:
+                body = read(body)
+        asked = body if isinstance(body, Asked) else None
+        engine = await self._arrivals.engine(request, route, asked, self._aliases)
         death = await self._try(request, route, engine, body)
         if death is None:
             return
@@ -280,33 +289,38 @@ class Gateway:
             request.relay.fail(death)
 
     async def _try(
-        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | Asked | None
     ) -> Refusal | None:
         """Send a request to the engine; return its death if that came before any answer."""
         self.counters.in_flight += 1
+        self._running.add(request)
         try:
             return await self._forward(request, route, engine, body)
         finally:
+            self._running.discard(request)
             self.counters.in_flight -= 1
             self._tell_idle()
 
     async def _forward(
-        self, request: Request, route: Route, engine: EngineTarget, body: Body | None
+        self, request: Request, route: Route, engine: EngineTarget, body: Body | Asked | None
     ) -> Refusal | None:
         exchange = request.exchange
         hides_usage = False
-        sent: Pieces | None = None if body is None else (body,)
-        if body is not None and route.names_model:
+        sent: Pieces | None = None
+        if isinstance(body, bytes | bytearray):
+            sent = (body,)
+        elif body is not None:
             prepared = prepare(
                 body,
                 served_name=engine.served_name,
                 takes_stream_options=route.takes_stream_options,
                 aliases=self._aliases,
-                adjust=self._adjustment(request, route, engine),
+                preset=engine.preset,
+                adjust=change_for(self._adjuster, route.name, engine, request.key),
             )
             request.adjusted = prepared.notes
             request.model, request.is_stream = prepared.model, prepared.is_stream
-            request.body_bytes = text_bytes(body)
+            request.body_bytes = text_bytes(body.body)
             hides_usage = prepared.hides_usage
             sent = await admission.bounded(request, prepared, engine)
             request.sent, request.target = sent, engine
@@ -326,7 +340,7 @@ class Gateway:
             await call.run()
         except StudioError as error:
             refusal = refusal_of(error)
-            if error.code in DEATHS and not exchange.is_started:
+            if error.code in DEATHS and relay.is_silent:
                 return refusal
             request.code = refusal.code
             relay.fail(refusal)
@@ -340,42 +354,31 @@ class Gateway:
         request.code = request.code or relay.code
         return None
 
-    def _adjustment(
-        self, request: Request, route: Route, engine: EngineTarget
-    ) -> Callable[[Body, Fields], Adjusted] | None:
-        """Return what changes a body of this request for this engine, where anything may."""
-        adjuster, key = self._adjuster, request.key
-        if adjuster is None:
-            return None
-        key_id = key.id if key is not None else None
-        return lambda body, fields: adjuster.adjust(body, fields, route.name, engine, key_id)
+    def cut(self, refusal: Refusal) -> None:
+        """End all that the engine works on, with an error to each client."""
+        for request in list(self._running):
+            request.cut(refusal)
 
     def _tell_idle(self) -> None:
+        if not self.counters.in_flight:
+            self.idle_since_s = time.monotonic()
         if self._idle is not None and not self.counters.in_flight:
             self._idle.set_result(None)
             self._idle = None
 
-    async def _models(self, key: Key, engine: EngineTarget) -> bytes:
-        """Return the engine's models that `key` may use, without the places of their files."""
-        status, _, body = await engine.upstream.fetch(
-            "GET", "/v1/models", engine.authorization, timeout_s=_MODELS_S
-        )
-        try:
-            models = msgspec.json.decode(body, type=_Models)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise refusal_of(engine.upstream.nonsense("its list of models is none")) from None
-        if status != 200:
-            raise refusal_of(engine.upstream.nonsense(f"its list of models has status {status}"))
-        for model in models.data:
-            if "root" in model:
-                model["root"] = model.get("id")
-        served = {str(model.get("id")): model for model in models.data}
-        for alias, meant in self._aliases.items():
-            named = served.get(meant or engine.served_name)
-            if named is not None and alias not in served:
-                models.data.append({**named, "id": alias})
-        models.data = [one for one in models.data if key.gate.allows_model(str(one.get("id")))]
-        return msgspec.json.encode(models)
+    async def _models(self, key: Key, exchange: Exchange) -> bytes:
+        """Return the models that `key` may use: the engine's, and those that it may start."""
+        demand = self._demand
+        more: model_list.Entries = []
+        if demand is not None and demand.is_on():
+            more = model_list.startable(await demand.all())
+        engine = self._room.ready
+        if engine is None and not more:
+            engine = await self._room.enter(exchange)
+        running = await model_list.served(engine) if engine is not None else []
+        if key.limits.only_running:
+            more = []
+        return model_list.listed(key, running, engine, more, self._aliases)
 
     def _check_host(self, exchange: Exchange) -> None:
         """Refuse names that are not ours: a page elsewhere may point its own name at loopback."""
@@ -459,11 +462,6 @@ class Gateway:
         return any(hmac.compare_digest(shown[: len(mark)], mark) for mark in self._marks)
 
 
-class _Models(msgspec.Struct):
-    data: list[dict[str, object]]
-    object: str = "list"
-
-
 def _route(exchange: Exchange, without: frozenset[Defence]) -> Route:
     if Defence.ROUTES in without:
         return Route(name=exchange.path, method=exchange.method, action=Action.PASS)
@@ -480,16 +478,6 @@ def _route(exchange: Exchange, without: frozenset[Defence]) -> Route:
             headers=((b"allow", route.allow.encode()),),
         )
     return route
-
-
-def _model(models: bytes, name: str) -> bytes:
-    listed = msgspec.json.decode(models, type=_Models).data
-    for model in listed:
-        if model.get("id") == name:
-            return msgspec.json.encode(model)
-    names = ", ".join(str(model.get("id")) for model in listed)
-    text = f"There is no model {name!r}; served now: {names}."
-    raise Refusal(404, "model-unknown", text, param="model")
 
 
 def _refusal(status: int, code: str, message: str) -> tuple[Headers, bytes]:

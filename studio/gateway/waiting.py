@@ -20,7 +20,7 @@ DEATHS = frozenset({"engine-cut-off", "engine-unreachable"})
 _NOTICED_WITHIN_S = 5.0
 """A server outlives its engine by a moment, in which it still counts as ready."""
 _LOOK_S = 0.1
-_LONGEST_RETRY_S = 60
+LONGEST_RETRY_S = 60
 """The official clients take no Retry-After beyond a minute, and guess instead."""
 
 
@@ -50,6 +50,16 @@ class WaitingRoom:
         self.waiting = 0
         self._target = target
         self._coming = coming
+
+    @property
+    def ready(self) -> EngineTarget | None:
+        """Return the engine that serves now, if any."""
+        return self._target()
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether one is on its way."""
+        return self._coming.is_coming()
 
     def now(self) -> EngineTarget | None:
         """Return the engine that serves now; None where waiting for one may help.
@@ -130,7 +140,7 @@ class WaitingRoom:
         remaining_s = self._coming.remaining_s()
         retry_s = RETRY_NOT_READY_S
         if remaining_s is not None:
-            retry_s = max(1, min(_LONGEST_RETRY_S, math.ceil(remaining_s)))
+            retry_s = max(1, min(LONGEST_RETRY_S, math.ceil(remaining_s)))
         return Refusal(
             503,
             "engine-not-ready",

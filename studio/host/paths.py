@@ -135,8 +135,22 @@ class Paths:
         return self.home / "presets"
 
     @property
+    def engine_cache(self) -> Path:
+        """What engines compile and keep between boots."""
+        return self.cache / "engine"
+
+    @property
+    def engine_cache_name(self) -> Path:
+        """The same folder by a name without blanks (`engine_cache.py` makes the link)."""
+        folder = self.engine_cache
+        return self.sockets / "cache" if _has_blanks(folder) else folder
+
+    @property
     def sockets(self) -> Path:
-        """A folder short enough for Unix sockets, private to this user and this home."""
+        """A folder short enough for Unix sockets, private to this user and this home.
+
+        Its name has no blanks, since engines put files there for compilers.
+        """
         if _fits(self.service):
             return self.service
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]
@@ -149,8 +163,14 @@ class Paths:
         return Path(os.sep, "tmp", name)
 
 
+def _has_blanks(folder: Path) -> bool:
+    return any(letter.isspace() for letter in str(folder))
+
+
 def _fits(folder: Path) -> bool:
     """Return whether the longest name of a socket still fits: the engine's own are UUIDs."""
+    if _has_blanks(folder):
+        return False
     return len(os.fsencode(folder / ("0" * 36))) <= SOCKET_PATH_LIMIT
 
 

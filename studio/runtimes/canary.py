@@ -14,7 +14,7 @@ import msgspec
 
 from studio.domain.errors import Damaged
 from studio.domain.manifests import Canary, RuntimeRecipe
-from studio.host import tools
+from studio.host import engine_cache, tools
 from studio.host.files import from_os_error, make_private
 from studio.host.meter import Meter
 from studio.host.paths import Paths
@@ -130,11 +130,7 @@ def _environment(
 
     Raises: HostLacks (`not-writable`, `disk-full`).
     """
-    cache = paths.cache / "engine"
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, cache) from error
+    cache = engine_cache.make(paths)
     places = {
         "{python}": str(python),
         "{runtime}": str(folder),

@@ -17,7 +17,7 @@ _NAME = re.compile(r"vllm_dist_[0-9a-f]{32}")
 
 def left(paths: Paths) -> list[Path]:
     """Return what killed engines left; nothing while one of this home runs."""
-    folder = paths.cache / "engine"
+    folder = paths.engine_cache
     found = sorted(
         path
         for path in folder.glob("vllm_dist_*")

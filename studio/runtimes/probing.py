@@ -62,7 +62,7 @@ def environment(recipe: RuntimeRecipe, paths: Paths, folder: Path, python: Path)
     places = {
         "{python}": str(python),
         "{runtime}": str(folder),
-        "{cache}": str(paths.cache / "engine"),
+        "{cache}": str(paths.engine_cache),
     }
     filled = {}
     for name, text in recipe.serve.environment.items():

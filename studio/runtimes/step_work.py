@@ -133,7 +133,7 @@ class Workshop:
             "python": str(self._python),
             "runtime": str(self._folder),
             "site": str(self._site),
-            "cache": str(self._paths.cache / "engine"),
+            "cache": str(self._paths.engine_cache),
             "uv": uv.binary(),
             "jobs": str(os.cpu_count() or 1),
             "source": str(self.work / "source"),

@@ -18,7 +18,7 @@ import msgspec
 from studio.domain.errors import BadInput, EngineNotReady, ErrorInfo, StudioError
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
 from studio.host.http_client import Upstream
-from studio.serving.supervisor import Target
+from studio.serving.life import Target
 
 LOOK_S = 0.5
 """Between two looks. Whoever refuses a connection, breaks it off or says that it cannot serve is

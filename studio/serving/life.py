@@ -6,6 +6,7 @@ engine can answer `/health` and die on its first request.
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import re
 import secrets
@@ -44,6 +45,17 @@ _SPEAKER = re.compile(
     r"\(((?:EngineCore|Worker|VllmWorker|ApiServer|DPCoordinator)[\w-]{0,64}) pid=(\d{1,9})\) "
 )
 """How vLLM begins the lines of those of its processes that it cannot go on without."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """How to reach the engine that serves now."""
+
+    upstream: Upstream
+    key: str
+    served_name: str
+    preset: str | None = None
+    """None: somebody else's engine."""
 
 
 class Life:
@@ -85,6 +97,17 @@ class Life:
         self._lost = asyncio.Event()
         self._lost_part: str | None = None
         self.liveness = Liveness(launch.stall_s)
+
+    @property
+    def target(self) -> Target:
+        """How to reach it."""
+        launch = self.launch
+        return Target(
+            upstream=self.upstream,
+            key=self.key,
+            served_name=launch.served_name,
+            preset=launch.preset,
+        )
 
     @property
     def was_ended(self) -> bool:

@@ -20,11 +20,10 @@ from studio.domain.errors import Busy, EngineFailed, ErrorInfo, StudioError, fro
 from studio.domain.metrics import EngineSample
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.settings import CareSettings
-from studio.host.http_client import Upstream
 from studio.serving import deaths, evidence, machine
 from studio.serving.command import Launch
 from studio.serving.ground import Ground
-from studio.serving.life import Life
+from studio.serving.life import Life, Target
 from studio.serving.logs import LogKeeper
 from studio.serving.machine import Effect, Ending, Input, Kind, Policy
 from studio.serving.phases import Facts
@@ -43,15 +42,6 @@ LAST_WORDS_S = 0.5
 
 Diagnose = Callable[[Sequence[str], int | None], Awaitable[ErrorInfo | None]]
 """Lines and exit code to what failed; does its work elsewhere than on the event loop."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """How to reach the engine that serves now."""
-
-    upstream: Upstream
-    key: str
-    served_name: str
 
 
 class Supervisor:
@@ -128,7 +118,7 @@ class Supervisor:
         life = self._life
         if life is None or self._machine.state is not EngineState.READY:
             return None
-        return Target(upstream=life.upstream, key=life.key, served_name=life.launch.served_name)
+        return life.target
 
     @property
     def facts(self) -> Facts:

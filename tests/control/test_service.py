@@ -337,7 +337,7 @@ def test_a_long_home_serves_through_a_short_folder(tmp_path: Path) -> None:
         begin(weir)
         asyncio.run(_up(weir))
 
-        assert [path.suffix for path in sockets.iterdir()] == [".sock"]
+        assert {path.suffix for path in sockets.iterdir() if not path.is_symlink()} == {".sock"}
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
         assert weir.run("down").returncode == 0
         assert not sockets.exists()

@@ -17,6 +17,7 @@ from studio.domain.control import (
     Status,
     UpRequest,
 )
+from studio.domain.demand import NextStep, PresetQueue, Queue, QueuedRequest, Reason
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
     AlarmChanged,
@@ -27,6 +28,7 @@ from studio.domain.events import (
     KeysChanged,
     LogAppended,
     PoolChanged,
+    QueueChanged,
     ServiceStopping,
     Stage,
     StageProgress,
@@ -45,6 +47,19 @@ ENGINE = EngineSnapshot(
     phase=BootPhase.KV_CACHE,
     phases=(PhaseTime(phase=BootPhase.INTERPRETER, started_s=0.0, ended_s=1.5),),
     overrides={"max_model_len": "2k"},
+)
+QUEUE = Queue(
+    presets=(
+        PresetQueue(
+            preset="cpu-demo",
+            served_name="smollm2",
+            requests=(
+                QueuedRequest(since=1.5, key="làptop\n", route="/v1/messages", is_stream=True),
+            ),
+        ),
+    ),
+    waiting=1,
+    next=NextStep(preset="cpu-demo", reason=Reason.RESIDENCE, at=3.0),
 )
 EVENTS = [
     StageProgress(stage=Stage.MODEL, state=StageState.RUNNING, title="Modell", done=1.5),
@@ -73,6 +88,8 @@ EVENTS = [
         )
     ),
     PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Room."))),
+    PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Nothing fits."))),
+    QueueChanged(queue=QUEUE),
     AlarmChanged(
         alarm=Alarm(
             code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0

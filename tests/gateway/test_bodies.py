@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.gateway.adjust import Adjusted
-from studio.gateway.bodies import prepare
+from studio.gateway.bodies import prepare, read
 
 
 def prepared(body: bytes, *, takes: bool = True):
     """Return the body prepared for a chat."""
-    return prepare(body, served_name="smollm2", takes_stream_options=takes)
+    return prepare(read(body), served_name="smollm2", takes_stream_options=takes)
 
 
 def test_a_body_that_is_complete_passes_untouched():
@@ -129,7 +129,10 @@ def test_no_alias_hides_the_name_that_is_served():
     body = b'{"model":"smollm2"}'
 
     found = prepare(
-        body, served_name="smollm2", takes_stream_options=True, aliases={"smollm2": "nobody"}
+        read(body),
+        served_name="smollm2",
+        takes_stream_options=True,
+        aliases={"smollm2": "nobody"},
     )
 
     assert found.body == body
@@ -142,7 +145,9 @@ def test_an_alias_is_sent_as_the_model_that_is_meant():
 
     def asked(name: str):
         body = json.dumps({"model": name, "messages": []}).encode()
-        return prepare(body, served_name="smollm2", takes_stream_options=True, aliases=aliases)
+        return prepare(
+            read(body), served_name="smollm2", takes_stream_options=True, aliases=aliases
+        )
 
     for name, meant in (("gpt-4o", "smollm2"), ("mini", "other")):
         made = asked(name)
@@ -165,13 +170,13 @@ def test_what_is_changed_for_the_engine_is_said_and_goes_first():
             notes=("rule: done",),
         )
 
-    made = prepare(b'{"a": 1}', served_name="m", takes_stream_options=True, adjust=adjust)
+    made = prepare(read(b'{"a": 1}'), served_name="m", takes_stream_options=True, adjust=adjust)
 
     assert seen == [["a"]]
     assert made.notes == ("rule: done",)
     assert made.is_stream
     assert json.loads(made.body)["stream_options"] == {"include_usage": True}
-    broken = prepare(b"no json", served_name="m", takes_stream_options=True, adjust=adjust)
+    broken = prepare(read(b"no json"), served_name="m", takes_stream_options=True, adjust=adjust)
     assert (broken.body, broken.notes, len(seen)) == (b"no json", (), 1)
 
 
@@ -182,9 +187,8 @@ def test_what_was_changed_is_not_copied_again_when_it_is_large():
     def adjust(_body, fields):
         return Adjusted(body=changed, fields=fields, notes=("rule: done",))
 
-    made = prepare(
-        bytearray(b'{"messages":[]}'), served_name="m", takes_stream_options=True, adjust=adjust
-    )
+    asked = read(bytearray(b'{"messages":[]}'))
+    made = prepare(asked, served_name="m", takes_stream_options=True, adjust=adjust)
 
     first = made.pieces[0]
     assert isinstance(first, memoryview)

@@ -20,7 +20,7 @@ from studio.domain.settings import CareSettings, OnDeath, OnStall
 from studio.host import orphans, processes
 from studio.monitor import prometheus
 from studio.serving import diagnose, evidence, life, liveness, machine
-from studio.serving.supervisor import Target
+from studio.serving.life import Target
 from tests.fakes.waiting import gone, until_async
 from tests.serving.keeping import LIMIT_S, Keeping, keeping, refused
 
