@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+
+import msgspec
 
 from studio.app.kept_keys import KeptKeys
 from studio.domain.control import KeyInfo, KeyRequest, NewKey
@@ -21,7 +23,18 @@ Entries = list[RequestEntry]
 class Keys:
     """What the control API may ask about keys; opens the store when it is first needed."""
 
-    def __init__(self, store: KeyStore, publish: Callable[[Event], None], kept: KeptKeys) -> None:
+    def __init__(
+        self,
+        store: KeyStore,
+        publish: Callable[[Event], None],
+        kept: KeptKeys,
+        *,
+        prompts_until: Callable[[str], str | None] = lambda _key_id: None,
+        on_gone: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        """`prompts_until`: of a key; `on_gone` hears of each that was revoked."""
+        self._prompts_until = prompts_until
+        self._on_gone = on_gone
         self._store = store
         self._kept = kept
         self._publish = publish
@@ -49,7 +62,18 @@ class Keys:
     async def all(self) -> Infos:
         """Return every key with its usage."""
         await self.open()
-        return await self._kept.marked(self._store.list())
+        return await self._kept.marked(self.infos())
+
+    def infos(self) -> Infos:
+        """Return every key, of a store that is open."""
+        return [
+            msgspec.structs.replace(key, prompts_until=self._prompts_until(key.id))
+            for key in self._store.list()
+        ]
+
+    def names(self) -> dict[str, str]:
+        """Return the names of all keys by id; none before the store is open."""
+        return {key.id: key.name for key in self._store.list()}
 
     async def reveal(self, key_id: str) -> NewKey:
         """Return a key that is kept to be shown again.
@@ -112,6 +136,8 @@ class Keys:
         if request.stop_running:
             self._store.cut(info.id)
         await self._kept.forget(info.id)
+        if self._on_gone is not None:
+            await self._on_gone(info.id)
         self._publish(KeysChanged())
         return info
 

@@ -25,8 +25,6 @@ from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.insight import Insight
 from studio.app.job import Job
-from studio.app.kept_keys import KeptKeys
-from studio.app.keys import Keys
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
 from studio.app.live_cards import LiveCards
@@ -45,6 +43,7 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
+from studio.app.traffic import Traffic
 from studio.app.up import Choice, Up, already_running, describe, serves, switch_command
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
@@ -64,7 +63,6 @@ from studio.domain.events import (
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
-from studio.domain.keys import UsageBy
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import processes
@@ -120,7 +118,8 @@ class Studio:
         self.logs = Logs(parts.paths.logs, lambda: parts.settings, parts.log)
         self.reports = Reports(parts.paths, lambda: self)
         self.care = parts.care
-        self.keys = Keys(parts.keys, self.bus.publish, KeptKeys(parts.secrets))
+        self.traffic = Traffic(parts, self.bus.publish)
+        self.keys = self.traffic.keys
         self.alarms = parts.alarms
         self.cards = LiveCards(parts.card_reader, lambda: parts.sampler.last)
         self.insight = Insight(
@@ -128,7 +127,7 @@ class Studio:
             self,
             self.bus.publish,
             lambda: self._machine.last,
-            lambda seconds: self.keys.used(key_id=None, since_s=seconds, by=UsageBy.KEY),
+            self.traffic.used,
         )
         self.door = Door(
             parts.gateway,
@@ -193,7 +192,7 @@ class Studio:
 
     async def close(self) -> None:
         """Write what is still in memory; for a facade that was never run."""
-        await self.keys.close()
+        await self.traffic.close()
         await self.insight.close()
 
     async def run(self, *, autostart: bool = False) -> None:
@@ -202,6 +201,7 @@ class Studio:
         With `autostart`, what was chosen for it is served.
         """
         parts = self._parts
+        self.traffic.begin()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(parts.supervisor.run())
@@ -423,6 +423,8 @@ class Studio:
             tick=self._parts.sampler.last,
             stages=self._stages.now,
             keys=self.keys.active,
+            prompt_logs=self.traffic.prompts.on(),
+            cache_findings=self.traffic.cache.current,
             autostart=self.life.autostart.info(),
             sleep=self.life.sleep.info(),
             queue=self.on_demand.queue(),

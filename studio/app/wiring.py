@@ -3,27 +3,34 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from studio.app import remedy_values, report_launch
 from studio.app.alarms import Alarms
 from studio.app.boots_seen import BootsSeen
+from studio.app.cache import kept
 from studio.app.care import Care
 from studio.app.demand_names import DemandNames
+from studio.app.engine_facts import EngineFacts
 from studio.app.on_demand import OnDemand
 from studio.app.run_facts import RunFacts
 from studio.app.settings import SettingsFile
 from studio.app.slow_paths import SlowPaths
 from studio.app.spill import Spill, watch_of
 from studio.domain.alarms import Alarm
+from studio.domain.cache import CacheFinding
 from studio.domain.errors import ErrorInfo, StudioError
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset
 from studio.domain.metrics import EngineSample, LogLine, Tick
 from studio.domain.server import EngineSnapshot
+from studio.gateway import cache_marks, traps
+from studio.gateway.adjust import Adjuster
+from studio.gateway.cache_doctor import CacheDoctor
 from studio.gateway.engine import EngineTarget
 from studio.gateway.keys import KeyStore
+from studio.gateway.prompt_log import PromptLog
 from studio.gateway.service import Gateway
 from studio.gateway.waiting import Coming
 from studio.host.card_reader import CardReader
@@ -38,7 +45,6 @@ from studio.runtimes.catalog import Catalog
 from studio.serving import diagnose
 from studio.serving.adopted import Adopted
 from studio.serving.command import Launch
-from studio.serving.life import Target
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
 from studio.serving.slow_paths import Watch
@@ -78,6 +84,7 @@ class Parts:
         self.adopted: Callable[[], Adopted | None] = lambda: None
         self.seen_host: Callable[[], HostSnapshot | None] = lambda: None
         self.on_sample: Callable[[EngineSample | None], None] = lambda _sample: None
+        self.on_finding: Callable[[CacheFinding], None] = lambda _finding: None
         self.settings = SettingsFile(paths.settings_file)
         self.care = Care(self.settings)
         self.presets = PresetStore(paths)
@@ -100,6 +107,7 @@ class Parts:
             found = await asyncio.to_thread(diagnose.diagnose, lines, exit_code, self.signatures)
             return None if found is None else self._with_actions(found)
 
+        self.engine_facts = EngineFacts()
         self.supervisor = Supervisor(
             home=paths.home,
             log=self.log,
@@ -109,26 +117,22 @@ class Parts:
             forecast_s=lambda launch: self._hears.forecast_s(launch),
             watch=self._begin,
             care=self.care.now,
-            before_start=report_launch.recorder(paths.logs, self.log.note),
+            before_start=self._before_start(report_launch.recorder(paths.logs, self.log.note)),
         )
         self.keys = KeyStore(paths.database)
+        self.prompts = PromptLog(paths.prompts)
+        self.adjuster = Adjuster(traps.load(paths.catalogue / "runtimes" / "client_traps.toml"))
+        self.doctor = CacheDoctor(
+            cache_marks.load(paths.catalogue / "runtimes" / "cache_marks.toml"),
+            on_finding=lambda finding: self.on_finding(finding),
+            findings=kept(paths.cache_findings),
+        )
         self.on_demand = OnDemand(
             self.settings,
             DemandNames(paths, self.presets, self.catalog, self.settings, lambda: self.seen_host()),
         )
         self.secrets = SecretStore(paths.secrets)
-        self.gateway = Gateway(
-            self.keys,
-            upstream=self.target,
-            coming=Coming(
-                wait=self._next_target,
-                within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
-                remaining_s=lambda: self.supervisor.remaining_s,
-                is_coming=lambda: self.supervisor.is_coming,
-                advice=self._advice,
-            ),
-            demand=self.on_demand.gateways(),
-        )
+        self.gateway = self._made_gateway()
         adapters = watch_of()
         rules = alarm_file.load(paths.catalogue / "runtimes" / "alarms.toml")
         self.facts = RunFacts(self.presets.get, is_wsl=adapters is not None)
@@ -162,6 +166,23 @@ class Parts:
             interval_s=self.care.sample_s,
         )
         self.care.on_change = self.sampler.interval_changed
+
+    def _made_gateway(self) -> Gateway:
+        return Gateway(
+            self.keys,
+            upstream=self.target,
+            coming=Coming(
+                wait=self._next_target,
+                within_s=lambda: self.care.wait_s(lambda: self.supervisor.remaining_s),
+                remaining_s=lambda: self.supervisor.remaining_s,
+                is_coming=lambda: self.supervisor.is_coming,
+                advice=self._advice,
+            ),
+            demand=self.on_demand.gateways(),
+            adjuster=self.adjuster,
+            doctor=self.doctor,
+            prompts=self.prompts,
+        )
 
     def _with_actions(self, error: ErrorInfo) -> ErrorInfo:
         """Return `error` with what can be done about it with the preset that was started."""
@@ -197,15 +218,24 @@ class Parts:
         self.facts.begin(launch)
         return self.slow_paths.begin(launch)
 
+    def _before_start(
+        self, keep: Callable[[Launch], Awaitable[None]]
+    ) -> Callable[[Launch], Awaitable[None]]:
+        async def before(launch: Launch) -> None:
+            await keep(launch)
+            await self.engine_facts.learn(launch)
+
+        return before
+
     def target(self) -> EngineTarget | None:
-        """Return the engine that requests go to now."""
-        return _as_gateways(self.engine.target)
+        """Return the engine that serves now, as the gateway sees it."""
+        return self.engine_facts.target(self.engine.target, self.engine)
 
     async def _next_target(self) -> EngineTarget | None:
         adopted = self.adopted()
         if adopted is not None:
-            return _as_gateways(adopted.target)
-        return _as_gateways(await self.supervisor.next_target())
+            return self.engine_facts.target(adopted.target, adopted)
+        return self.engine_facts.target(await self.supervisor.next_target(), self.supervisor)
 
     def _advice(self) -> str:
         adopted = self.adopted()
@@ -227,14 +257,3 @@ class Parts:
             "GET", "/metrics", headers=headers, timeout_s=_METRICS_S
         )
         return body if status == 200 else None
-
-
-def _as_gateways(target: Target | None) -> EngineTarget | None:
-    if target is None:
-        return None
-    return EngineTarget(
-        upstream=target.upstream,
-        key=target.key or None,
-        served_name=target.served_name,
-        preset=target.preset,
-    )

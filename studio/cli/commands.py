@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import on_demand_words, render, words
+from studio.cli.adjust import ADJUST_COMMANDS
 from studio.cli.adopt import ADOPT_COMMANDS
 from studio.cli.alarms import ALARM_COMMANDS
 from studio.cli.arguments import Invocation
 from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
+from studio.cli.cache import CACHE_COMMANDS
 from studio.cli.console import Console
 from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
@@ -26,6 +28,7 @@ from studio.cli.on_demand_text import queue_pairs
 from studio.cli.plan import PLAN_COMMANDS
 from studio.cli.pool import POOL_COMMANDS
 from studio.cli.presets import PRESET_COMMANDS
+from studio.cli.prompts import PROMPT_COMMANDS, warn
 from studio.cli.reach import Command, running, running_or_none
 from studio.cli.report import report
 from studio.cli.runtime import RUNTIME_COMMANDS
@@ -103,6 +106,7 @@ async def status(call: Invocation, connector: "Connector", console: Console) -> 
     else:
         at = time.time()
         console.say(render.status_text(now, at, queue_pairs(now.queue, at)))
+        warn(now.prompt_logs, console)
     return _OK
 
 
@@ -137,6 +141,9 @@ COMMANDS: Mapping[str, Command] = {
     "report": report,
     "network": network,
     **GATEWAY_COMMANDS,
+    **ADJUST_COMMANDS,
+    **CACHE_COMMANDS,
+    **PROMPT_COMMANDS,
     **ON_DEMAND_COMMANDS,
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,

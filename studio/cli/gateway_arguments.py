@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
+from studio.cli import adjust_words
 from studio.cli import gateway_words as words
 from studio.cli.on_demand_arguments import add_on_demand
 
@@ -17,6 +18,16 @@ def add_gateway(made: Mapping[str, Groups]) -> None:
     arguments.add_argument("model", metavar="MODEL", nargs="?", help=words.HELP_MEANT)
     made["allow"][0].add_argument("name", metavar="HOST|ORIGIN", help=words.HELP_ALLOWED)
     made["forget"][0].add_argument("name", metavar="NAME", help=words.HELP_FORGOTTEN)
+    arguments, options = made["adjust"]
+    arguments.add_argument("reference", metavar="NAME", nargs="?", help=adjust_words.HELP_ID)
+    arguments.add_argument(
+        "other",
+        metavar="on|off|default",
+        nargs="?",
+        choices=("on", "off", "default"),
+        help=adjust_words.HELP_HOW,
+    )
+    options.add_argument("--key", metavar="KEY", help=adjust_words.HELP_KEY)
     arguments, options = made["listen"]
     arguments.add_argument("reference", metavar="ADDRESS", nargs="?", help=words.HELP_ADDRESS)
     options.add_argument("--expose", action="store_true", help=words.HELP_EXPOSE)

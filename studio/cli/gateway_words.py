@@ -1,6 +1,6 @@
 """The sentences of `weir gateway`. Those with braces are filled with `format`."""
 
-from studio.cli import on_demand_words, selftest_words
+from studio.cli import adjust_words, on_demand_words, selftest_words
 
 ABOUT = "Show and set up the gateway: model names, who may ask, where it can be reached."
 COMMANDS: dict[str, str] = {
@@ -9,6 +9,7 @@ COMMANDS: dict[str, str] = {
     "allow": "Let requests come under a host's name, or from a web page.",
     "forget": "Take an alias, a host's name or a web page away.",
     "listen": "Choose where it listens, with or without TLS.",
+    "adjust": adjust_words.ABOUT,
     **on_demand_words.COMMANDS,
     "selftest": selftest_words.ABOUT,
 }

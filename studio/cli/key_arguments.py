@@ -4,7 +4,7 @@ import argparse
 import re
 from collections.abc import Mapping, Sequence
 
-from studio.cli import kept_key_words
+from studio.cli import kept_key_words, prompt_words
 from studio.cli import key_words as words
 from studio.cli.values import count
 from studio.domain.keys import UsageBy
@@ -27,6 +27,7 @@ LIMIT_NAMES: Mapping[str, str] = {
 _SPAN = re.compile(r"(\d{1,5})\s*([hdw])")
 _SPAN_S = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
 _MOST_S = 400 * 86_400
+_MOST_PROMPTS_S = 7 * 86_400
 _MONTH_S = 30 * 86_400
 REQUEST_LINES = 50
 
@@ -72,6 +73,22 @@ def add_keys(made: Mapping[str, Groups]) -> None:
         help=words.HELP_NO.format(names=", ".join(LIMIT_NAMES)),
     )
     made["revoke"][1].add_argument("--now", action="store_true", help=words.HELP_NOW)
+    arguments, options = made["prompts"]
+    arguments.add_argument("name", metavar="NAME-OR-ID", help=words.HELP_REFERENCE)
+    arguments.add_argument(
+        "other",
+        metavar="on|off|show|clear",
+        nargs="?",
+        choices=("on", "off", "show", "clear"),
+        help=prompt_words.HELP_HOW,
+    )
+    options.add_argument(
+        "--for", dest="seconds", metavar="SPAN", type=_prompt_span, default=0,
+        help=prompt_words.HELP_FOR,
+    )  # fmt: skip
+    options.add_argument(
+        "-n", "--lines", metavar="N", type=count, default=20, help=prompt_words.HELP_LINES
+    )
     arguments, options = made["usage"]
     arguments.add_argument(
         "reference", metavar="NAME-OR-ID", nargs="?", help=words.HELP_REFERENCE_OR_ALL
@@ -131,6 +148,14 @@ def _size(text: str) -> int:
     if number is None:
         raise argparse.ArgumentTypeError(words.NOT_A_SIZE.format(text=text))
     return number
+
+
+def _prompt_span(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,5})\s*([mhd])", text.strip().lower())
+    seconds = int(found[1]) * {"m": 60, "h": 3_600, "d": 86_400}[found[2]] if found else 0
+    if not 0 < seconds <= _MOST_PROMPTS_S:
+        raise argparse.ArgumentTypeError(prompt_words.NOT_A_SPAN.format(text=text))
+    return seconds
 
 
 def span(text: str) -> int:

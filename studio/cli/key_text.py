@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from studio.cli import kept_key_words
+from studio.cli import kept_key_words, prompt_words
 from studio.cli import key_words as words
 from studio.cli.kept_key_text import kept_text
 from studio.cli.render import count_text, moment_text, table
@@ -42,6 +42,8 @@ def state_text(key: KeyInfo) -> str:
         return words.REVOKED
     if key.has_expired:
         return words.EXPIRED
+    if key.prompts_until is not None:
+        return prompt_words.STATE.format(until=moment_text(key.prompts_until))
     return words.LIMITED if key.limits != KeyLimits() else words.WORKS
 
 
@@ -119,9 +121,11 @@ def requests_text(entries: Sequence[RequestEntry], *, is_narrowed: bool = False)
         return words.NO_REQUESTS if is_narrowed else words.NO_REQUESTS_YET
     lines = [words.REQUEST_HEADINGS]
     for one in entries:
-        notes = [one.code or ""]
+        notes = [one.code or "", one.reason or ""]
         notes += [words.NOTE_LEFT] if one.has_client_left else []
         notes += [words.NOTE_ESTIMATED] if one.is_estimated else []
+        if one.adjusted:
+            notes.append(words.NOTE_ADJUSTED.format(notes="; ".join(one.adjusted)))
         lines.append(
             (
                 one.at[:19].replace("T", " "),
@@ -144,9 +148,13 @@ def csv_text(rows: Sequence[UsageRow] | Sequence[RequestEntry], kind: type[msgsp
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(kind.__struct_fields__)
     for row in rows:
-        values = (getattr(row, name) for name in kind.__struct_fields__)
+        values = (_flat(getattr(row, name)) for name in kind.__struct_fields__)
         writer.writerow(["" if value is None else _safe(value) for value in values])
     return out.getvalue().rstrip("\n")
+
+
+def _flat(value: object) -> object:
+    return "; ".join(map(str, value)) if isinstance(value, tuple) else value
 
 
 def _safe(value: object) -> object:

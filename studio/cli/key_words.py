@@ -1,6 +1,6 @@
 """The sentences of `weir keys` and `weir requests`. Those with braces are filled with `format`."""
 
-from studio.cli import kept_key_words
+from studio.cli import kept_key_words, prompt_words
 
 COMMANDS: dict[str, str] = {
     "create": "Make a key. It is shown once, then only its hash is kept.",
@@ -11,9 +11,12 @@ COMMANDS: dict[str, str] = {
     "rename": "Give a key another name.",
     "rotate": "Replace a key's secret; name, limits and usage stay.",
     "revoke": "Make a key useless from now on.",
+    "prompts": prompt_words.ABOUT,
     "usage": "Show what keys have used: requests, tokens, speed; by key, day or hour.",
 }
-ABOUT_REQUESTS = "List the newest requests of chat clients: no prompts, no answers."
+ABOUT_REQUESTS = (
+    "List the newest requests of chat clients, by when they began: no prompts, no answers."
+)
 
 HELP_NAME = "What to call the key, for example the name of the client."
 HELP_NEW_NAME = "What to call it from now on."
@@ -89,11 +92,12 @@ BEGINS = "SINCE"
 NO_USAGE = "No key was used in that time."
 ESTIMATED = "{count} answers were cut off; their tokens are estimated."
 REQUEST_HEADINGS = (
-    "AT", "KEY", "ROUTE", "STATUS", "PROMPT", "GENERATED", "TTFT", "TOOK", "NOTE",
+    "BEGAN", "KEY", "ROUTE", "STATUS", "PROMPT", "GENERATED", "TTFT", "TOOK", "NOTE",
 )  # fmt: skip
 NO_REQUESTS = "No request of that kind is on record."
 NO_REQUESTS_YET = "There has been no request yet."
 NO_KEY = "(none)"
+NOTE_ADJUSTED = "changed: {notes}"
 NOTE_LEFT = "client left"
 NOTE_ESTIMATED = "estimated"
 

@@ -168,6 +168,14 @@ async def requests(call: Invocation, connector: "Connector", console: Console) -
     return _OK
 
 
+def chosen_or_revoked(keys: Sequence[KeyInfo], reference: str) -> KeyInfo:
+    """Return the key whose name or id is `reference`, one that works before one that was revoked.
+
+    Raises: NotFound (`key-unknown`).
+    """
+    return _any(keys, reference)
+
+
 def chosen(keys: Sequence[KeyInfo], reference: str) -> KeyInfo:
     """Return the working key whose name or id is `reference`; a name goes before an id.
 

@@ -10,6 +10,7 @@ from studio.cli import (
     bench_arguments,
     bench_words,
     boot_words,
+    cache_words,
     gateway_arguments,
     gateway_words,
     gpu_arguments,
@@ -126,6 +127,7 @@ def build() -> _Parser:
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])
     _add_json(made["top"], top_words.HELP_JSON)
@@ -295,6 +297,13 @@ def _add_seconds(parser: _Parser, texts: Mapping[str, str]) -> dict[str, _Parser
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
     return made
+
+
+def _add_cache(parser: _Parser) -> None:
+    parser.options.add_argument(
+        "--clear", dest="forget", action="store_true", help=cache_words.HELP_CLEAR
+    )
+    _add_json(parser)
 
 
 def _add_runtime(parser: _Parser) -> None:

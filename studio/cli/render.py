@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from studio.cli import alarm_text, boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
 from studio.cli.card_text import card_pairs
+from studio.cli.traffic_text import traffic_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.metrics import Tick
@@ -321,6 +322,7 @@ def status_text(status: Status, now: float, more: Sequence[tuple[str, str]] = ()
             )
         )
     pairs += card_pairs(status)
+    pairs += traffic_pairs(status)
     service = status.service
     since = duration_text(max(0.0, now - service.started_at))
     pairs += [

@@ -21,6 +21,7 @@ from studio.domain.alarms import Alarm
 from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
     AlarmChanged,
+    CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -107,7 +108,7 @@ class Watch:
                 self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
-            case QueueChanged() | ServiceStopping():
+            case CacheFound() | QueueChanged() | ServiceStopping():
                 pass
             case _:
                 assert_never(event)

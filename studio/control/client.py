@@ -16,6 +16,7 @@ from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
+from studio.control.client_traffic import TrafficCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
 from studio.domain.cards import CardsReading
 from studio.domain.control import (
@@ -58,7 +59,9 @@ _EVENT_PREFIX = b"data: "
 _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class ControlClient(PresetCalls, RuntimeCalls, KeyCalls, BenchCalls, MonitorCalls, AlarmCalls):
+class ControlClient(
+    PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls, BenchCalls, MonitorCalls, AlarmCalls
+):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
     started: UnitStart | None = None

@@ -17,6 +17,7 @@ from studio.control.calls import word as _word
 from studio.control.live import Live
 from studio.control.monitoring import Monitoring
 from studio.control.records import Records
+from studio.control.traffic import TrafficRoutes
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
@@ -54,6 +55,7 @@ class Router:
         self._down = down
         self._routes: list[Route] = [
             *Records(studio.logs, studio.reports, studio.diagnoses).routes(),
+            *TrafficRoutes(studio.traffic).routes(),
             *Benches(studio.bench).routes(),
             *AlarmRoutes(studio.alarms).routes(),
             *Live(studio.cards).routes(),

@@ -6,7 +6,7 @@ from studio.domain.alarms import Alarm
 from studio.domain.demand import Queue
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
-from studio.domain.keys import KeyLimits
+from studio.domain.keys import KeyLimits, PromptLogState
 from studio.domain.manifests import InstalledRuntime, Knob
 from studio.domain.metrics import MonitorInfo, Tick
 from studio.domain.remedies import Badge, Remedy
@@ -73,6 +73,9 @@ class KeyInfo(msgspec.Struct, frozen=True, kw_only=True):
     last_used_at: str | None = None
     last_address: str | None = None
     limits: KeyLimits = KeyLimits()
+    prompts_until: str | None = None
+    """ISO 8601: till then its prompts are kept, which is shown with a red sign; None: they are
+    not."""
     running: int = 0
     """Requests under way now."""
     requests: int = 0
@@ -132,6 +135,10 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Stages of the `weir up` under way or last run, in order."""
     keys: int = 0
     """Keys that work now."""
+    prompt_logs: tuple[PromptLogState, ...] = ()
+    """Keys whose prompts are being kept, which is shown with a red sign."""
+    cache_findings: int = 0
+    """Clients whose prompts are computed again each turn (`weir cache`)."""
     autostart: AutostartInfo = AutostartInfo()
     sleep: SleepInfo = SleepInfo()
     queue: Queue = Queue()

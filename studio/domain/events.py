@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from studio.domain.alarms import Alarm
+from studio.domain.cache import CacheFinding
 from studio.domain.demand import Queue
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
@@ -109,6 +110,12 @@ class KeysChanged(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", 
     """A key was made, used for the first time or revoked."""
 
 
+class CacheFound(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="cache-found"):
+    """A client's prompts are computed again each turn, and why is known (`weir cache`)."""
+
+    finding: CacheFinding
+
+
 class QueueChanged(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="queue-changed"
 ):
@@ -147,6 +154,7 @@ Event = (
     | GatewayChanged
     | UpFinished
     | KeysChanged
+    | CacheFound
     | QueueChanged
     | PoolChanged
     | AlarmChanged

@@ -20,6 +20,10 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     certificate: str | None = None
     """A PEM file of the person's own; None: one that the Studio makes."""
     private_key: str | None = None
+    adjust: dict[str, bool] = {}
+    """Rules that change requests (`runtimes/client_traps.toml`), or `all`, to on or off."""
+    adjust_keys: dict[str, dict[str, bool]] = {}
+    """The same for single keys, by id; goes before."""
 
     @property
     def is_exposed(self) -> bool:
@@ -58,3 +62,43 @@ class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of the certificate, where one is used."""
     notes: tuple[str, ...] = ()
     """What follows from this, in sentences."""
+
+
+class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule by which requests are changed so that the engine takes them."""
+
+    id: str
+    what: str
+    why: str
+    source: str
+    routes: tuple[str, ...]
+    is_on: bool
+    is_default: bool
+    """Nobody chose it."""
+    is_asked: bool
+    """Requests work without it, so that it is on only where a person allowed it."""
+    fits: bool | None = None
+    """Whether it is for the engine that serves now; None: none serves."""
+    keys: dict[str, bool] = {}
+    """Where it is another way: names of keys to on or off."""
+    times: int | None = None
+    """How many requests it changed since the service started; None: no service runs."""
+
+
+class AdjustmentChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Switch a rule."""
+
+    id: str
+    """`all` for every rule that is on by itself."""
+    is_on: bool | None
+    """None: as it is by itself."""
+    key: str | None = None
+    """For this key only, by id; None: for everybody."""
+
+
+class AdjustmentList(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them."""
+
+    adjustments: tuple[Adjustment, ...]
+    are_off: bool = False
+    """All were switched off together."""

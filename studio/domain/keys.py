@@ -79,6 +79,43 @@ class RequestEntry(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: int | None
     cached_tokens: int | None
     generated_tokens: int | None
+    reason: str | None = None
+    """What the engine said about an error, without what people wrote."""
+    adjusted: tuple[str, ...] = ()
+    """What was changed in the request, by which rule, so that the engine takes it."""
+
+
+class PromptLogState(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the prompts of a key are kept, which anybody with this machine could read then."""
+
+    key_id: str
+    key: str
+    until: str | None = None
+    """ISO 8601, local time: till then prompts are kept; None: they are not."""
+    kept: int = 0
+    """How many lie there."""
+    bytes: int = 0
+    folder: str | None = None
+    """Where; None: nothing lies there."""
+
+
+class PromptLogRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Keep the prompts of a key for so long; 0: no longer."""
+
+    seconds: int
+
+
+class PromptEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One request as it came, without what looks like a secret."""
+
+    at: str
+    """ISO 8601, local time."""
+    request_id: str
+    route: str
+    body_bytes: int
+    """As it came."""
+    body: str
+    """Its beginning and its end, where it is too long to be kept whole."""
 
 
 class LimitsChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,11 +5,13 @@ brace: of two fields of one name JSON readers, the engine's included, take the l
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import msgspec
 
+from studio.gateway.adjust import Adjusted
+from studio.gateway.draft import Body, Fields
 from studio.host.http_client import Pieces
 
 _TRUE = frozenset({b"true", b"1", b'"true"'})
@@ -18,19 +20,16 @@ _COPIED_BYTES = 1 << 20
 """A larger body (pictures) is sent in pieces instead of being copied to change its end."""
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
-
-class _Asked(msgspec.Struct):
-    model: msgspec.Raw = msgspec.Raw()
-    stream: msgspec.Raw = msgspec.Raw()
-    stream_options: msgspec.Raw = msgspec.Raw()
+_NO_RAW = msgspec.Raw()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A body as the client sent it, read once."""
 
-    body: bytes | bytearray
+    body: Body
     is_object: bool = False
+    fields: Fields = dataclasses.field(default_factory=dict)
     model: str | None = None
     """As the body names it; None: not named, or no name."""
     names_none: bool = False
@@ -52,29 +51,42 @@ class Prepared:
     is_stream: bool = False
     hides_usage: bool = False
     """Whether the usage event was not the client's wish, and is to be dropped."""
+    notes: tuple[str, ...] = ()
+    """What was changed so that the engine takes it, by which rule."""
 
     @property
     def body(self) -> bytes:
         """Return it in one piece; of a large one that is a copy."""
-        first = self.pieces[0]
-        if len(self.pieces) == 1 and isinstance(first, bytes):
-            return first
-        return b"".join(self.pieces)
+        return in_one(self.pieces)
 
 
-def read(body: bytes | bytearray) -> Asked:
+def in_one(pieces: Pieces) -> bytes:
+    """Return the pieces of a body as one; of a large one that is a copy."""
+    first = pieces[0]
+    if len(pieces) == 1 and isinstance(first, bytes):
+        return first
+    return b"".join(pieces)
+
+
+def read(body: Body) -> Asked:
     """Return what a body asks for; of one that is no JSON object nothing is known."""
     try:
-        asked = msgspec.json.decode(body, type=_Asked)
+        fields: Fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Asked(body=body)
+    return _asked(body, fields)
+
+
+def _asked(body: Body, fields: Fields) -> Asked:
+    model = fields.get("model", _NO_RAW)
     return Asked(
         body=body,
         is_object=True,
-        model=_name(asked.model),
-        names_none=bytes(asked.model) in {b"", b"null"},
-        is_stream=bytes(asked.stream) in _TRUE,
-        options=bytes(asked.stream_options),
+        fields=fields,
+        model=_name(model),
+        names_none=bytes(model) in {b"", b"null"},
+        is_stream=bytes(fields.get("stream", _NO_RAW)) in _TRUE,
+        options=bytes(fields.get("stream_options", _NO_RAW)),
     )
 
 
@@ -85,15 +97,22 @@ def prepare(
     takes_stream_options: bool,
     aliases: Mapping[str, str] = _NO_ALIASES,
     preset: str | None = None,
+    adjust: Callable[[Body, Fields], Adjusted] | None = None,
 ) -> Prepared:
     """Name the model where the body names none, an alias or the preset, and ask for the usage of
     a stream.
 
-    No alias hides the name that is served.
+    No alias hides the name that is served. `adjust` goes first.
     A body that is no JSON object passes unchanged: the engine says what is wrong with it.
     """
     if not asked.is_object:
         return Prepared(pieces=(asked.body,))
+    notes: tuple[str, ...] = ()
+    if adjust is not None:
+        adjusted = adjust(asked.body, asked.fields)
+        notes = adjusted.notes
+        if adjusted.body is not asked.body:
+            asked = _asked(adjusted.body, adjusted.fields)
     fields: dict[str, object] = {}
     model = asked.model
     meant = served(model, served_name, aliases, preset)
@@ -111,6 +130,7 @@ def prepare(
         meant=str(fields.get("model", model or "")),
         is_stream=asked.is_stream,
         hides_usage=hides_usage,
+        notes=notes,
     )
 
 
@@ -155,7 +175,7 @@ def appended(body: bytes, fields: dict[str, object]) -> bytes:
     return b"".join(_appended(body, fields))
 
 
-def _appended(body: bytes | bytearray, fields: dict[str, object]) -> Pieces:
+def _appended(body: Body, fields: dict[str, object]) -> Pieces:
     end = body.rindex(b"}")
     added = msgspec.json.encode(fields)[1:-1]
     ending = b"".join((b"" if _is_empty(body, end) else b",", added, body[end:]))
@@ -164,7 +184,7 @@ def _appended(body: bytes | bytearray, fields: dict[str, object]) -> Pieces:
     return (bytes(body[:end]) + ending,)
 
 
-def _is_empty(body: bytes | bytearray, end: int) -> bool:
+def _is_empty(body: Body, end: int) -> bool:
     """Return whether the object that ends at `end` has no field; copies little of it to see."""
     size = 64
     while not (before := body[max(0, end - size) : end].rstrip(b" \t\r\n")):

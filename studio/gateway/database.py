@@ -17,7 +17,7 @@ from typing import TypeVar
 from studio.domain.errors import Damaged, HostLacks
 from studio.host.files import from_os_error
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _KEYS = """
 CREATE TABLE keys (
@@ -86,14 +86,22 @@ CREATE TABLE requests (
     duration_s REAL NOT NULL,
     prompt_tokens INTEGER,
     cached_tokens INTEGER,
-    generated_tokens INTEGER
+    generated_tokens INTEGER,
+    reason TEXT,
+    adjusted TEXT
 ) STRICT
 """
-_INDEX = "CREATE INDEX requests_of_key ON requests (key_id, number)"
+_BY_TIME = "CREATE INDEX requests_by_time ON requests (at)"
+_BY_KEY = "CREATE INDEX requests_of_key_by_time ON requests (key_id, at)"
 _TO_2 = (
     "ALTER TABLE keys ADD COLUMN limits TEXT NOT NULL DEFAULT '{}'",
     "ALTER TABLE keys ADD COLUMN last_address TEXT",
     "ALTER TABLE keys ADD COLUMN rotated_at TEXT",
+)
+_TO_3 = (
+    "ALTER TABLE requests ADD COLUMN reason TEXT",
+    "ALTER TABLE requests ADD COLUMN adjusted TEXT",
+    "DROP INDEX IF EXISTS requests_of_key",
 )
 
 T = TypeVar("T")
@@ -174,15 +182,21 @@ class Database:
 def _bring_up(connection: sqlite3.Connection, version: int) -> None:
     if version == 0:
         connection.execute(_KEYS)
-    else:
+    elif version == 1:
         for change in _TO_2:
             connection.execute(change)
         limited = "SELECT id, max_concurrent FROM keys WHERE max_concurrent IS NOT NULL"
         for key_id, most in connection.execute(limited).fetchall():
             limits = json.dumps({"max_concurrent": most})
             connection.execute("UPDATE keys SET limits = ? WHERE id = ?", (limits, key_id))
-    for table in (_USAGE, _DAYS, _REQUESTS, _INDEX):
-        connection.execute(table)
+    if version < 2:
+        for table in (_USAGE, _DAYS, _REQUESTS):
+            connection.execute(table)
+    else:
+        for change in _TO_3:
+            connection.execute(change)
+    for index in (_BY_TIME, _BY_KEY):
+        connection.execute(index)
 
 
 @contextlib.contextmanager

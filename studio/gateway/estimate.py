@@ -1,5 +1,7 @@
 """How many tokens a prompt has whose count never came: guessed from its bytes."""
 
+from collections.abc import Iterator
+
 _BYTES_A_TOKEN = 4.0
 """English text in JSON, with a tokenizer of 150,000 words; until requests here say better."""
 _KEPT_BYTES = 50e6
@@ -13,17 +15,28 @@ _DATA = b";base64,"
 
 def text_bytes(body: bytes | bytearray) -> int:
     """Return the bytes of a body without pictures and sounds, whose tokens do not go by them."""
-    count = len(body)
-    if count < _LOOKED_AT_BYTES:
-        return count
-    start = body.find(_DATA)
+    return len(body) - sum(end - start for start, end in _data(body))
+
+
+def text_of(body: bytes | bytearray) -> bytes | bytearray:
+    """Return a body without what pictures and sounds hold: no JSON, but to look for words in it."""
+    pieces: list[memoryview] = []
+    at = 0
+    for start, end in _data(body):
+        pieces.append(memoryview(body)[at:start])
+        at = end
+    return b"".join([*pieces, memoryview(body)[at:]]) if pieces else body
+
+
+def _data(body: bytes | bytearray) -> Iterator[tuple[int, int]]:
+    """Yield where pictures and sounds begin and end, of a body that is large enough for them."""
+    start = body.find(_DATA) if len(body) >= _LOOKED_AT_BYTES else -1
     while start >= 0:
         end = body.find(b'"', start)
         if end < 0:
             break
-        count -= end - start
+        yield start, end
         start = body.find(_DATA, end)
-    return count
 
 
 class PromptRatio:

@@ -25,6 +25,7 @@ from studio.gateway.usage import (
     StreamTap,
     Tokens,
     answer_tokens,
+    engine_reason,
     says_dead,
     tail_tokens,
 )
@@ -125,6 +126,8 @@ class Relay:
         self.has_failed = False
         self.code: str | None = None
         """What went wrong, where it was not the client's fault."""
+        self.reason: str | None = None
+        """What the engine said about an error, without what people wrote."""
         self.is_cut = False
         """The answer was not waited for, or broke off: its tokens are not the engine's count."""
         self.first_token_s: float | None = None
@@ -228,6 +231,7 @@ class Relay:
                     self.has_failed = True
                     is_dead = self._tap.is_of_dead_engine
                     self.code = "engine-cut-off" if is_dead else "engine-error"
+                    self.reason = self._tap.reason
                     self.leave()
             case _Mode.LARGE:
                 self._exchange.end()
@@ -278,6 +282,7 @@ class Relay:
             self.tokens = answer_tokens(body)
         else:
             self.has_failed = True
+            self.reason = engine_reason(body)
             refusal = _restated(self.status, body, self._exchange.path)
             if refusal is not None:
                 self.fail(refusal)

@@ -7,14 +7,19 @@ import time
 from collections.abc import Callable
 
 from studio.domain.pool import Resident, ResidentState
+from studio.gateway.bodies import in_one
+from studio.gateway.cache_doctor import Case, agent_of
 from studio.gateway.dialects import Refusal
 from studio.gateway.early import EarlyStream
+from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio
 from studio.gateway.key import Key
+from studio.gateway.prompt_shape import MOST_BODY_BYTES
 from studio.gateway.proxy import Relay, send_refusal
 from studio.gateway.routes import Route, dialect_of
 from studio.gateway.tickets import Ticket
 from studio.gateway.usage import RequestRecord, Tokens
+from studio.host.http_client import Pieces
 from studio.host.http_server import Exchange
 
 CLIENT_LEFT = 499
@@ -27,6 +32,7 @@ class Request:
     """What is known of one request while it is under way."""
 
     __slots__ = (
+        "adjusted",
         "at",
         "began_s",
         "body_bytes",
@@ -40,6 +46,8 @@ class Request:
         "model",
         "relay",
         "route",
+        "sent",
+        "target",
         "ticket",
     )
 
@@ -56,6 +64,11 @@ class Request:
         self.is_stream = False
         self.model: str | None = None
         self.body_bytes = 0
+        self.adjusted: tuple[str, ...] = ()
+        self.sent: Pieces | None = None
+        """The body as the engine got it, until the request is over."""
+        self.target: EngineTarget | None = None
+        """The engine that got it."""
         self.early: EarlyStream | None = None
         """Begun, perhaps, while it waited for its engine."""
         self.ticket: Ticket | None = None
@@ -142,6 +155,30 @@ class Request:
             model=self.model,
             address=self.exchange.peer,
             is_estimated=is_cut,
+            reason=relay.reason if relay is not None else None,
+            adjusted=self.adjusted,
+        )
+
+    def case(self, record: RequestRecord) -> Case | None:
+        """Return what the prefix-cache doctor looks at; None: the engine gave no answer to it."""
+        target, sent = self.target, self.sent
+        if target is None or sent is None or self.key is None or record.status != 200:
+            return None
+        tokens = record.tokens
+        is_large = sum(map(len, sent)) > MOST_BODY_BYTES
+        return Case(
+            at=self.at,
+            key_id=self.key.id,
+            agent=agent_of(self.exchange.header(b"user-agent")),
+            route=record.route,
+            model=target.served_name,
+            body=b"" if is_large else in_one(sent),
+            is_too_large=is_large,
+            prompt_tokens=None if record.is_estimated else tokens.prompt,
+            cached_tokens=tokens.cached,
+            ttft_s=record.ttft_s,
+            engine=target.upstream,
+            merges_systems=record.route == "/v1/messages" and target.wants_system_first,
         )
 
 

@@ -21,14 +21,18 @@ from studio.domain.errors import StudioError
 from studio.domain.pool import Resident
 from studio.domain.selftest import Defence
 from studio.gateway import admission, model_list
+from studio.gateway.adjust import Adjuster, change_for
 from studio.gateway.arrivals import Arrivals, Demand
 from studio.gateway.attacks import MARK
 from studio.gateway.bodies import Asked, prepare, read
+from studio.gateway.cache_doctor import CacheDoctor
 from studio.gateway.dialects import Dialect, Refusal, error_body, refusal_of
+from studio.gateway.draft import Body
 from studio.gateway.engine import EngineTarget
 from studio.gateway.estimate import PromptRatio, text_bytes
 from studio.gateway.key import Key
 from studio.gateway.keys import KeyStore
+from studio.gateway.prompt_log import PromptLog
 from studio.gateway.proxy import Relay, engine_headers
 from studio.gateway.request import Request
 from studio.gateway.routes import Action, Route, find, model_id
@@ -52,7 +56,6 @@ _GREETING = (
 
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _JSON = (b"content-type", b"application/json")
-Body = bytes | bytearray
 _PREFLIGHT_HEADERS = [
     (b"access-control-allow-methods", b"GET, POST"),
     (
@@ -99,6 +102,9 @@ class Gateway:
         limits: Limits | None = None,
         on_record: Callable[[RequestRecord], None] | None = None,
         key_for_all: str | None = None,
+        adjuster: Adjuster | None = None,
+        doctor: CacheDoctor | None = None,
+        prompts: PromptLog | None = None,
     ) -> None:
         """`hosts` and `origins` are allowed besides loopback hosts and no origin at all.
 
@@ -123,6 +129,9 @@ class Gateway:
         self._without = limits.without if limits is not None else frozenset[Defence]()
         self._key_for_all = key_for_all
         self._on_record = on_record
+        self._adjuster = adjuster
+        self._doctor = doctor
+        self._prompts = prompts
         self._server: Server | None = None
         self._scheme = "http"
         self._idle: asyncio.Future[None] | None = None
@@ -260,6 +269,8 @@ class Gateway:
         body: Body | Asked | None = None
         if route.method == "POST":
             body = await exchange.large_body(self._body_limit_bytes, self._body_room)
+            if self._prompts is not None and request.key is not None:
+                self._prompts.keep(request.key.id, request.id, route.name, request.at, body)
             if route.names_model:
                 body = read(body)
         asked = body if isinstance(body, Asked) else None
@@ -305,11 +316,14 @@ class Gateway:
                 takes_stream_options=route.takes_stream_options,
                 aliases=self._aliases,
                 preset=engine.preset,
+                adjust=change_for(self._adjuster, route.name, engine, request.key),
             )
+            request.adjusted = prepared.notes
             request.model, request.is_stream = prepared.model, prepared.is_stream
             request.body_bytes = text_bytes(body.body)
             hides_usage = prepared.hides_usage
             sent = await admission.bounded(request, prepared, engine)
+            request.sent, request.target = sent, engine
         relay = request.relay = Relay(
             exchange,
             dialect=route.dialect,
@@ -436,6 +450,9 @@ class Gateway:
             self._keys.record(request.key, record, is_error=is_error)
         elif is_error and not self._is_own_attack(request):
             self._keys.record_refused(record)
+        case = request.case(record) if self._doctor is not None else None
+        if self._doctor is not None and case is not None:
+            self._doctor.hear(case)
         if self._on_record is not None:
             self._on_record(record)
 

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import msgspec
 
+from studio.domain.redaction import redact
+
 _USAGE = b'"usage"'
 _ERROR = b'"error"'
 _DEAD = b"EngineCore encountered an issue"
@@ -25,6 +27,12 @@ _LAST_EVENTS = (
 )
 _HOLD_LIMIT_BYTES = 8 << 20
 """An event longer than this is passed on unread: memory before figures."""
+
+_REASON_CHARS = 200
+_REPEATED = re.compile(
+    r"[\[{(,]?\s*['\"]?input(?:_value|_type)?['\"]?\s*[:=]|For further information"
+)
+"""Where vLLM's validators begin to repeat what was sent. Source: vLLM 0.26 and 0.32, pydantic 2."""
 
 TAIL_BYTES = 64 << 10
 """How much of the end of a very large answer is kept for its usage."""
@@ -96,6 +104,10 @@ class RequestRecord:
     """Where it came from."""
     is_estimated: bool = False
     """The answer was cut off, and its tokens are not the engine's own count."""
+    reason: str | None = None
+    """What the engine said about an error of its own, without what people wrote."""
+    adjusted: tuple[str, ...] = ()
+    """What was changed in the request so that the engine takes it."""
 
     @property
     def tokens_per_s(self) -> float | None:
@@ -116,6 +128,8 @@ class StreamTap:
         """Whether the engine put an error event into the stream."""
         self.is_of_dead_engine = False
         """Whether that event says that the engine died."""
+        self.reason: str | None = None
+        """What that event says, without what people wrote."""
         self.events = 0
         """Whole events that went by before any error, about one for each step of the engine."""
         self.is_whole = False
@@ -189,6 +203,7 @@ class StreamTap:
             self.tokens = tokens
         if _is_set(answer.error):
             self.has_error = True
+            self.reason = engine_reason(_event_data(event))
             self.is_of_dead_engine = self.is_of_dead_engine or says_dead(bytes(answer.error))
         if not self._hides_usage or tokens is None:
             return False
@@ -207,6 +222,32 @@ def _ends(events: bytes) -> bool:
 def says_dead(error: bytes) -> bool:
     """Return whether an error of the engine's server says that the engine behind it died."""
     return _DEAD in error
+
+
+class _Said(msgspec.Struct):
+    message: object = None
+
+
+class _Refused(msgspec.Struct):
+    error: _Said | str | None = None
+    detail: object = None
+    message: object = None
+
+
+def engine_reason(answer: bytes) -> str | None:
+    """Return the first line of what an engine says is wrong, without what people wrote.
+
+    Its validators repeat what was sent after "input": all from there on goes.
+    """
+    said = _decode(answer, _Refused)
+    if said is None:
+        return None
+    error = said.error.message if isinstance(said.error, _Said) else said.error
+    text = next((one for one in (error, said.detail, said.message) if isinstance(one, str)), None)
+    if text is None:
+        return None
+    text = redact(_REPEATED.split(" ".join(text.split()), maxsplit=1)[0]).rstrip(" ,:[{(\"'")
+    return text[:_REASON_CHARS] or None
 
 
 def answer_tokens(body: bytes) -> Tokens:

@@ -8,6 +8,7 @@ counted twice.
 import collections
 import dataclasses
 import datetime
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -227,8 +228,10 @@ def newest(
     count: int,
     errors_only: bool,
 ) -> list[RequestEntry]:
-    """Return the newest requests, oldest first."""
-    found = connection.execute(_NEWEST, (key_id, errors_only, count)).fetchall()
+    """Return the newest requests, oldest first, by when they began."""
+    whose = "?1 IS NULL" if key_id is None else "key_id = ?1"  # each has an index of its own
+    query = _NEWEST.replace("{whose}", whose)
+    found = connection.execute(query, (key_id, errors_only, count)).fetchall()
     return [_entry(row, names) for row in reversed(found)]
 
 
@@ -273,13 +276,14 @@ _OF_DAYS = (
 _NEWEST = (
     "SELECT at, request_id, key_id, route, model, address, status, code, is_stream,"
     " has_client_left, is_estimated, ttft_s, duration_s, prompt_tokens, cached_tokens,"
-    " generated_tokens FROM requests WHERE (?1 IS NULL OR key_id = ?1)"
-    " AND (?2 = 0 OR status >= 400 OR code IS NOT NULL) ORDER BY number DESC LIMIT ?3"
+    " generated_tokens, reason, adjusted FROM requests WHERE {whose}"
+    " AND (?2 = 0 OR status >= 400 OR code IS NOT NULL) ORDER BY at DESC, number DESC LIMIT ?3"
 )
 _PUT_REQUEST = (
     "INSERT INTO requests (at, request_id, key_id, route, model, address, status, code, is_stream,"
     " has_client_left, is_estimated, ttft_s, duration_s, prompt_tokens, cached_tokens,"
-    " generated_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " generated_tokens, reason, adjusted)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 _DROP_STRANGERS = (
@@ -377,12 +381,15 @@ def _request_row(record: RequestRecord) -> tuple[Column, ...]:
         tokens.prompt,
         tokens.cached,
         tokens.generated,
+        record.reason,
+        json.dumps(record.adjusted) if record.adjusted else None,
     )
 
 
 def _entry(row: tuple[Column, ...], names: Mapping[str, str]) -> RequestEntry:
     at, request_id, key_id, route, model, address, status, code, *rest = row
-    is_stream, has_left, is_estimated, ttft_s, duration_s, prompt, cached, generated = rest
+    is_stream, has_left, is_estimated, ttft_s, duration_s, prompt, cached, generated, *more = rest
+    reason, adjusted = more
     return RequestEntry(
         at=local(float(at or 0)),
         request_id=str(request_id),
@@ -401,4 +408,6 @@ def _entry(row: tuple[Column, ...], names: Mapping[str, str]) -> RequestEntry:
         prompt_tokens=None if prompt is None else int(prompt),
         cached_tokens=None if cached is None else int(cached),
         generated_tokens=None if generated is None else int(generated),
+        reason=None if reason is None else str(reason),
+        adjusted=tuple(json.loads(str(adjusted))) if adjusted is not None else (),
     )

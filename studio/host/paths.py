@@ -105,6 +105,16 @@ class Paths:
         return self.home / "studio.db"
 
     @property
+    def prompts(self) -> Path:
+        """Prompts of single keys, while a person has them kept; mode 0700, never in a report."""
+        return self.home / "prompts"
+
+    @property
+    def cache_findings(self) -> Path:
+        """What the prefix-cache doctor found; no text of any prompt."""
+        return self.home / "cache-findings.json"
+
+    @property
     def bench(self) -> Path:
         """Runs of the bench that are kept."""
         return self.home / "bench"

@@ -21,7 +21,13 @@ ROOT = Path(__file__).parents[2]
 def stand_in(tmp_path: Path) -> StandIn:
     """A catalogue whose runtime takes a series of another project."""
     made = standin.make(tmp_path)
-    for name in ("failures.toml", "slow_paths.toml", "alarms.toml"):
+    for name in (
+        "failures.toml",
+        "slow_paths.toml",
+        "client_traps.toml",
+        "cache_marks.toml",
+        "alarms.toml",
+    ):
         shutil.copy(ROOT / "runtimes" / name, made.paths.catalogue / "runtimes")
     make_repository(tmp_path / "upstream", FILES)
     pinned(made, tmp_path / "upstream")

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from studio.domain.alarms import Alarm, Severity
+from studio.domain.cache import CacheFinding, ChangeKind, Place
 from studio.domain.control import (
     GatewayInfo,
     KeyInfo,
@@ -20,6 +21,7 @@ from studio.domain.demand import NextStep, PresetQueue, Queue, QueuedRequest, Re
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
     AlarmChanged,
+    CacheFound,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -70,6 +72,22 @@ EVENTS = [
     GatewayChanged(),
     UpFinished(preset="x", error=ErrorInfo(code="a-b", message="No.", exit_status=4)),
     KeysChanged(),
+    CacheFound(
+        finding=CacheFinding(
+            id="f1",
+            key_id="k1",
+            key="läptop",
+            agent=None,
+            model="m",
+            route="/v1/messages",
+            place=Place(kind=ChangeKind.SYSTEM, line=1),
+            changed=3,
+            compared=4,
+            first_seen=1.0,
+            last_seen=2.0,
+        )
+    ),
+    PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Room."))),
     PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Nothing fits."))),
     QueueChanged(queue=QUEUE),
     AlarmChanged(

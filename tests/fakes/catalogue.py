@@ -149,7 +149,13 @@ def make_catalogue(
         tokens=tokens,
     )
     (runtimes / RUNTIME / "runtime.toml").write_text(recipe, encoding="utf-8")
-    for name in ("failures.toml", "slow_paths.toml", "alarms.toml"):
+    for name in (
+        "failures.toml",
+        "slow_paths.toml",
+        "client_traps.toml",
+        "cache_marks.toml",
+        "alarms.toml",
+    ):
         shutil.copy(_REPOSITORY / "runtimes" / name, runtimes / name)
     preset = _PRESET.format(
         preset=PRESET,

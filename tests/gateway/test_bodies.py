@@ -2,10 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.gateway.adjust import Adjusted
 from studio.gateway.bodies import prepare, read
 
 
@@ -153,6 +155,45 @@ def test_an_alias_is_sent_as_the_model_that_is_meant():
         assert json.loads(made.body)["model"] == meant
     assert json.loads(asked("smollm2").body)["model"] == "smollm2"
     assert asked("nobody").meant == "nobody"
+
+
+def test_what_is_changed_for_the_engine_is_said_and_goes_first():
+    """Usage and model are then asked of the body that is sent."""
+    seen = []
+
+    def adjust(body, fields):
+        seen.append(sorted(fields))
+        new = b'{"stream": true, "n": 1}'
+        return Adjusted(
+            body=new,
+            fields=msgspec.json.decode(new, type=dict[str, msgspec.Raw]),
+            notes=("rule: done",),
+        )
+
+    made = prepare(read(b'{"a": 1}'), served_name="m", takes_stream_options=True, adjust=adjust)
+
+    assert seen == [["a"]]
+    assert made.notes == ("rule: done",)
+    assert made.is_stream
+    assert json.loads(made.body)["stream_options"] == {"include_usage": True}
+    broken = prepare(read(b"no json"), served_name="m", takes_stream_options=True, adjust=adjust)
+    assert (broken.body, broken.notes, len(seen)) == (b"no json", (), 1)
+
+
+def test_what_was_changed_is_not_copied_again_when_it_is_large():
+    """The end of a changed body is written beside it, too."""
+    changed = b'{"messages":["' + b"A" * (2 << 20) + b'"]}'
+
+    def adjust(_body, fields):
+        return Adjusted(body=changed, fields=fields, notes=("rule: done",))
+
+    asked = read(bytearray(b'{"messages":[]}'))
+    made = prepare(asked, served_name="m", takes_stream_options=True, adjust=adjust)
+
+    first = made.pieces[0]
+    assert isinstance(first, memoryview)
+    assert first.obj is changed
+    assert json.loads(made.body)["model"] == "m"
 
 
 @pytest.mark.parametrize("blanks", [b"", b" ", b"\n" * 5_000])

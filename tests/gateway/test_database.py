@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from studio.domain.errors import HostLacks
-from studio.gateway.database import SCHEMA_VERSION, Database
+from studio.gateway.database import _DAYS, _TO_2, _USAGE, SCHEMA_VERSION, Database
 from studio.gateway.keys import KeyStore
 
 FIRST_SCHEMA = """
@@ -92,3 +92,41 @@ async def test_work_that_fails_changes_nothing(tmp_path):
     version = await database.run(lambda c: c.execute("PRAGMA user_version").fetchone()[0])
     assert (count, version) == (0, SCHEMA_VERSION)
     await database.close()
+
+
+SECOND_REQUESTS = """
+CREATE TABLE requests (
+    number INTEGER PRIMARY KEY, at REAL NOT NULL, request_id TEXT NOT NULL, key_id TEXT,
+    route TEXT NOT NULL, model TEXT, address TEXT, status INTEGER NOT NULL, code TEXT,
+    is_stream INTEGER NOT NULL, has_client_left INTEGER NOT NULL, is_estimated INTEGER NOT NULL,
+    ttft_s REAL, duration_s REAL NOT NULL, prompt_tokens INTEGER, cached_tokens INTEGER,
+    generated_tokens INTEGER
+) STRICT
+"""
+
+
+async def test_requests_of_the_second_version_stay_in_the_list(tmp_path):
+    """What was served before an update is still looked up after it."""
+    path = tmp_path / "studio.db"
+    old_file(path)
+    with contextlib.closing(sqlite3.connect(path)) as made:
+        for change in _TO_2:
+            made.execute(change)
+        for table in (_USAGE, _DAYS, SECOND_REQUESTS):
+            made.execute(table)
+        made.execute("CREATE INDEX requests_of_key ON requests (key_id, number)")
+        made.execute(
+            "INSERT INTO requests (at, request_id, key_id, route, status, is_stream,"
+            " has_client_left, is_estimated, duration_s) VALUES (1.0, 'r1', 'a1', '/v1/messages',"
+            " 200, 0, 0, 0, 0.5)"
+        )
+        made.execute("PRAGMA user_version = 2")
+        made.commit()
+    store = KeyStore(path)
+
+    await store.open()
+
+    (entry,) = await store.requests(key_id="laptop", count=5, errors_only=False)
+    assert (entry.request_id, entry.reason, entry.adjusted) == ("r1", None, ())
+    assert (tmp_path / "studio.db.version-2").exists()
+    await store.close()

@@ -1,6 +1,6 @@
 """Guesses for prompts whose count never came."""
 
-from studio.gateway.estimate import PromptRatio, text_bytes
+from studio.gateway.estimate import PromptRatio, text_bytes, text_of
 
 
 def test_a_guess_follows_what_was_counted():
@@ -37,3 +37,14 @@ def test_a_picture_is_no_text():
     assert text_bytes(b"x" * 100_000) == 100_000
     assert text_bytes(b"x" * 100_000 + b";base64,cut off") == 100_015
     assert text_bytes(b'";base64,AAAA"') == 14, "what is small is not looked at"
+
+
+def test_words_are_looked_for_beside_pictures():
+    """Dozens of rules look for words; a photo holds none."""
+    before = b'{"messages":[{"url":"data:image/png'
+    body = before + b";base64," + b"A" * 100_000 + b'"},{"url":"data:audio/wav'
+    body += b";base64," + b"B" * 10 + b'"}]}'
+
+    assert text_of(body) == before + b'"},{"url":"data:audio/wav"}]}'
+    assert text_of(bytearray(body)) == text_of(body)
+    assert text_of(b"x" * 100_000) == b"x" * 100_000

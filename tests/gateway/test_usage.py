@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.gateway.usage import StreamTap, Tokens, answer_tokens, tail_tokens
+from studio.gateway.usage import StreamTap, Tokens, answer_tokens, engine_reason, tail_tokens
 from tests.gateway.recordings import recorded
 
 STREAMS = {
@@ -202,3 +202,58 @@ def test_nonsense_is_never_lost_and_never_raises(pieces, hides):
         assert passed == b"".join(pieces)
     assert answer_tokens(b"".join(pieces)) is not None
     assert tail_tokens(b"".join(pieces)) is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (b'{"error": {"message": "n must be at least 1, got 0."}}', "n must be at least 1, got 0."),
+        (b'{"detail": "Not\\n  Found"}', "Not Found"),
+        (b'{"object": "error", "message": "Too long."}', "Too long."),
+        (
+            (
+                b"{\"error\": {\"message\": \"1 validation error: {'type': 'missing', 'loc': "
+                b"'body.tools.0.function', 'msg': 'Field required', 'input': 'words'}\"}}"
+            ),
+            (
+                "1 validation error: {'type': 'missing', 'loc': 'body.tools.0.function', 'msg': "
+                "'Field required"
+            ),
+        ),
+        (
+            (
+                b'{"error": {"message": "1 validation error for ValidatorIterator 0 Input should be'
+                b" a valid dictionary [type=dict_type, input_value='words', input_type=str]\"}}"
+            ),
+            (
+                "1 validation error for ValidatorIterator 0 Input should be a valid dictionary "
+                "[type=dict_type"
+            ),
+        ),
+        (b'{"error": {"message": 5}}', None),
+        (b'{"error": {"message": ""}}', None),
+        (b"<html>", None),
+        (b"[]", None),
+        (b"", None),
+    ],
+)
+def test_an_engines_reason_is_kept_without_what_people_wrote(answer, reason):
+    """The list of requests says why, and holds no prompt."""
+    assert engine_reason(answer) == reason
+
+
+def test_a_reason_is_short_and_holds_no_key():
+    """It stands in a table."""
+    long = engine_reason(b'{"error": {"message": "%s sk-weir-0123456789abcdef"}}' % (b"x" * 150))
+
+    assert len(long) <= 200
+    assert "0123456789" not in long
+
+
+def test_a_stream_that_ends_with_an_error_says_why():
+    """As an answer does that is not streamed."""
+    tap = StreamTap(hides_usage=False)
+    tap.feed(b'data: {"choices": []}\n\n')
+    tap.feed(b'data: {"error": {"message": "Out of memory."}}\n\n')
+
+    assert tap.reason == "Out of memory."

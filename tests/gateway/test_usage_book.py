@@ -182,3 +182,27 @@ def test_a_day_is_one_of_local_time(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+async def test_the_list_is_in_the_order_in_which_requests_began(keys):
+    """A long answer that began first stands first, though it ended last."""
+    for name, at in (("short", NOON_S + 5), ("long", NOON_S), ("late", NOON_S + 9)):
+        keys.record_refused(record(at, request_id=name, key_id="k"))
+
+    found = await keys.requests(key_id=None, count=10, errors_only=False)
+    newest = await keys.requests(key_id=None, count=2, errors_only=False)
+
+    assert [one.request_id for one in found] == ["long", "short", "late"]
+    assert [one.request_id for one in newest] == ["short", "late"]
+
+
+async def test_what_an_engine_said_and_what_was_changed_is_kept(keys):
+    """Both are told apart from what the gateway itself says."""
+    changed = ("effort-unknown: reasoning_effort high → xhigh",)
+    keys.record_refused(record(NOON_S, status=400, reason="Too long.", adjusted=changed))
+    keys.record_refused(record(NOON_S + 1))
+
+    told, plain = await keys.requests(key_id=None, count=10, errors_only=False)
+
+    assert (told.reason, told.adjusted) == ("Too long.", changed)
+    assert (plain.reason, plain.adjusted) == (None, ())
