@@ -30,6 +30,12 @@ def part(
     ttfts = _known(answer.ttft_s for answer in answers)
     gaps = [gap for answer in answers for gap in _gaps(answer.pieces_s)]
     has_answers = step.answer_tokens > 1
+    steps = tokens_per_step(before, after) if has_answers else None
+    step_s = step_time(before, after) if has_answers else None
+    rate = _median(decode_rate(one) for one in answers) if has_answers else None
+    is_by_steps = rate is None and steps is not None and step_s is not None and step_s > 0
+    if steps is not None and step_s is not None and is_by_steps:
+        rate = steps / step_s
     # Of a short prompt the time to the first token is no reading but a round through everything.
     is_read = step.kind is not BenchKind.DECODE
     return BenchPart(
@@ -40,18 +46,18 @@ def part(
         prompt_tokens=_mean(answer.prompt_tokens for answer in answers),
         cached_tokens=_mean(answer.cached_tokens for answer in answers),
         generated_tokens=_sum(answer.generated_tokens for answer in answers),
-        decode_tokens_per_s=_median(decode_rate(one) for one in answers) if has_answers else None,
+        decode_tokens_per_s=rate,
         total_tokens_per_s=_total(answers) if has_answers else None,
         prefill_tokens_per_s=_median(map(prefill_rate, answers)) if is_read else None,
         ttft_p50_s=quantile(ttfts, 0.5),
         ttft_p95_s=quantile(ttfts, 0.95),
         itl_p50_s=quantile(gaps, 0.5),
         itl_p95_s=quantile(gaps, 0.95),
-        tokens_per_step=tokens_per_step(before, after) if has_answers else None,
-        step_s=step_time(before, after) if has_answers else None,
+        tokens_per_step=steps,
+        step_s=step_s,
         took_s=took_s,
         is_disturbed=is_disturbed or has_others(answers, before, after),
-        note=_cache_note(answers, name),
+        note=_cache_note(answers, name) or (_one_piece() if is_by_steps else None),
     )
 
 
@@ -135,6 +141,11 @@ def _total(answers: Sequence[Answer]) -> float | None:
         return None
     span_s = max(ended) - min(begun)
     return (tokens - len(answers)) / span_s if span_s > 0 else None
+
+
+def _one_piece() -> str:
+    """Say where a rate comes from when no moment of a first token could be seen."""
+    return "No text was seen before the end, so the rate is that of the engine's steps."
 
 
 def _cache_note(answers: Sequence[Answer], name: str) -> str | None:

@@ -269,7 +269,7 @@ async def test_a_failure_keeps_what_was_adopted_before(made: Running, theirs: Fa
         ({"name": ""}, "adopt-name"),
         ({"name": "x" * 65}, "adopt-name"),
         ({"name": "a\x1b[2J"}, "adopt-name"),
-        ({"url": "nonsense"}, "adopt-unreachable"),
+        ({"url": "nonsense"}, "adopt-address"),
         ({"url": "ftp://h"}, "adopt-address"),
     ],
 )

@@ -119,6 +119,26 @@ def test_counters_that_fell_say_nothing() -> None:
     assert figures.tokens_per_step(before, after) is None
 
 
+def test_an_answer_that_came_in_one_piece_has_the_speed_of_its_steps() -> None:
+    """A model of random weights may say no readable letter before the end."""
+    silent = Answer(
+        sent_s=0.0,
+        pieces_s=(),
+        last_s=None,
+        prompt_tokens=10,
+        cached_tokens=None,
+        generated_tokens=11,
+    )
+    before = counters(itl_sum_s=1, itl_count=50, generation_tokens_total=5)
+    after = counters(itl_sum_s=2, itl_count=60, generation_tokens_total=16)
+
+    found = figures.part(DECODE, [silent], name="decode-1", took_s=1.0, before=before, after=after)
+
+    assert found.decode_tokens_per_s == pytest.approx(10.0)
+    assert found.note is not None
+    assert "steps" in found.note
+
+
 def test_all_together_is_from_the_first_token_to_the_last() -> None:
     """Two streams at the same time bring twice as much."""
     found = figures.part(DECODE, [answer(0.0), answer(0.1)], name="decode-2", took_s=2.0)
