@@ -43,7 +43,7 @@ def test_up_says_what_runs(serving: Serving) -> None:
     host = serving.weir.json("status")
     assert host["engine"]["state"] == "ready"
     assert host["engine"]["phases"][0]["phase"] == "interpreter"
-    assert host["engine"]["is_cold"] is True
+    # The engine of now may be a later one: other tests of this home end it.
     assert serving.result["is_cold"] is True
 
 
