@@ -1,6 +1,7 @@
 """Streams that break, terminals that cannot show everything, questions."""
 
 import asyncio
+import contextlib
 import fcntl
 import io
 import os
@@ -191,9 +192,12 @@ def _drawn(texts: list[str], lines: int) -> str:
         for text in texts:
             console.redraw(text)
         stream.flush()
-        seen = os.read(person, 65_536).decode()
+    seen = b""
+    with contextlib.suppress(OSError):  # the end, as Linux tells it
+        while piece := os.read(person, 65_536):
+            seen += piece
     os.close(person)
-    return seen
+    return seen.decode()
 
 
 def test_what_is_drawn_anew_takes_the_place_of_what_was() -> None:
