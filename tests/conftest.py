@@ -70,9 +70,9 @@ class RealEngine:
     served_name: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def real_engine(serving: Serving) -> RealEngine:
-    """Return the real engine as it is from now on; only after the tests that kill it."""
+    """Return the real engine of now; modules whose tests end it ask `engine_of` each time."""
     return engine_of(serving)
 
 

@@ -170,10 +170,9 @@ def test_the_gateway_in_front_of_it_repels_attacks(serving: Serving) -> None:
 
 
 def test_slow_paths_of_the_running_engine_are_badges(serving: Serving) -> None:
-    """The demo serves without compilation, and says so with what it costs."""
+    """What costs speed is said; that a processor computes without graphs is no news."""
     badges = {one["code"]: one for one in serving.weir.json("status")["engine"]["badges"]}
 
-    assert "eager-mode" in badges
-    assert badges["eager-mode"]["cost"].startswith("None that was measured")
+    assert "eager-mode" not in badges
     assert "preload-missing" in badges
     assert serving.result["badges"] == list(badges.values())
