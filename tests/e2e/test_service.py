@@ -43,8 +43,10 @@ def ask(base_url: str, key: str, **more: object) -> httpx.Response:
 
 
 def state(weir: Weir) -> str:
-    """Return the engine's state."""
-    return str(weir.json("status")["engine"]["state"])
+    """Return the engine's state; `unknown` while a busy machine lets the service be silent."""
+    done = weir.run("status", "--json")
+    told = json.loads(done.stdout)
+    return str(told["engine"]["state"]) if done.returncode == 0 else "unknown"
 
 
 def test_up_serves_and_says_where_and_with_which_key(weir: Weir) -> None:
