@@ -1,16 +1,9 @@
-"""The facade: all that the control API may ask of the service. One instance, one event loop.
-
-An `up` runs in the task of its first caller, which the control server does not cancel when that
-client goes away; later callers that ask for the same wait for the same outcome.
-"""
+"""The facade: all that the control API may ask of the service. One instance, one event loop."""
 
 import asyncio
-import contextlib
 import logging
 import os
 import time
-
-import msgspec
 
 from studio import __version__
 from studio.app.adopt import Adopting, Surroundings
@@ -18,18 +11,16 @@ from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
-from studio.app.cards import needs as card_needs
 from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
 from studio.app.gateway import Door
 from studio.app.insight import Insight
-from studio.app.job import Job
 from studio.app.last_failure import LastFailure
 from studio.app.line_speed import LineSpeed
 from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
-from studio.app.machine import Machine, in_words
+from studio.app.machine import Machine
 from studio.app.my_model import MyModels
 from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
@@ -43,13 +34,13 @@ from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
 from studio.app.sleep import Doings
 from studio.app.stages import Stages
+from studio.app.starts import Starts
 from studio.app.traffic import Traffic
-from studio.app.up import Choice, Up, already_running, describe, serves, switch_command
+from studio.app.up import Up
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.alarms import Alarm
 from studio.domain.control import GatewayInfo, ProcessInfo, ServiceInfo, Status, UpRequest, UpResult
-from studio.domain.errors import BadInput, Busy, EngineNotReady, StudioError
 from studio.domain.events import (
     AlarmChanged,
     EngineChanged,
@@ -57,9 +48,7 @@ from studio.domain.events import (
     GatewayChanged,
     LogAppended,
     ServiceStopping,
-    Stage,
     Ticked,
-    UpFinished,
 )
 from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
@@ -85,7 +74,6 @@ class Studio:
         self._stages = Stages(self._heard)
         self._line = LineSpeed()
         self._started_at = time.time()
-        self._job: Job | None = None
         parts.bind(self)
         parts.slow_paths.look_at(lambda: self._machine.last)
         self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
@@ -103,7 +91,7 @@ class Studio:
             paths=parts.paths, presets=parts.presets, catalog=parts.catalog, plans=self.plans,
             machine=self._machine,
         )  # fmt: skip
-        self._rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
+        rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self.updates = Updates(
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
@@ -139,7 +127,7 @@ class Studio:
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
         self.bench = Bench(parts, host=self.host, boot=self.boots.last)
-        self._up = Up(
+        up = Up(
             paths=parts.paths,
             presets=parts.presets,
             catalog=parts.catalog,
@@ -150,10 +138,16 @@ class Studio:
             ensure_ready=self.boots.ensure_ready,
             first_key=self.keys.first,
         )
+        self.starts = Starts(
+            parts, self, self._machine, stages=self._stages, up=up, rehearsal=rehearsal,
+            failed=self._failed, publish=self.bus.publish,
+        )  # fmt: skip
         self.adopting = Adopting(
             parts.paths,
             Surroundings(
-                own=lambda: EngineState.PREPARING if self._job else parts.supervisor.state,
+                own=lambda: (
+                    EngineState.PREPARING if self.starts.is_under_way else parts.supervisor.state
+                ),
                 gateway=self.gateway,
                 open_gateway=lambda port: self.door.open(
                     port or parts.settings.now.port, take_next=False
@@ -167,9 +161,9 @@ class Studio:
         self.on_demand = parts.on_demand
         self.on_demand.bind(
             around(
-                parts, engine=self.engine, is_starting=lambda: self._job is not None,
-                check=self._up.check_words, check_all=self._checked, serve=self._serve,
-                halt=self._halt, open_gateway=self.door.open, publish=self.bus.publish,
+                parts, engine=self.engine, is_starting=lambda: self.starts.is_under_way,
+                check=up.check_words, check_all=self.starts.checked, serve=self.starts.serve,
+                halt=self.starts.halt, open_gateway=self.door.open, publish=self.bus.publish,
             )
         )  # fmt: skip
         doings = Doings(
@@ -178,10 +172,10 @@ class Studio:
             is_working=lambda: is_working(parts.sampler.last),
             host=self.host,
             seen=lambda: self._machine.last,
-            stop=self._halt,
-            up=self._serve,
+            stop=self.starts.halt,
+            up=self.starts.serve,
         )
-        self.life = ServiceLife(parts, up=self._up, doings=doings)
+        self.life = ServiceLife(parts, up=up, doings=doings)
 
     # -- life ------------------------------------------------------------------------------
 
@@ -225,7 +219,7 @@ class Studio:
         """Announce the end, stop the engine, let the listeners go; then `run` may be cancelled."""
         self.bus.publish(ServiceStopping(reason=reason))
         self.on_demand.close()
-        await self._halt()
+        await self.starts.halt()
         self.bus.close()
 
     async def _flush_log(self) -> None:
@@ -240,154 +234,18 @@ class Studio:
 
         Raises: whatever a stage raises; Busy (`up-running`, `engine-busy`, `engine-adopted`).
         """
-        self._machine.require_real()
-        self.life.autostart.stand_down()
-        self.on_demand.taken_over(request.preset)
-        return await self._serve(request)
-
-    async def _serve(self, request: UpRequest, *, is_asked: bool = True) -> UpResult:
-        self.adopting.refuse("no engine of the Studio's own can be served beside it")
-        job = self._job
-        if job is not None:
-            if job.request != request:
-                raise Busy(
-                    "up-running",
-                    "Another start is under way.",
-                    hint="Wait for it, or end it with `weir stop`.",
-                )
-            job.is_asked = job.is_asked or is_asked
-            return await asyncio.shield(job.outcome)
-        task = asyncio.current_task()
-        assert task is not None
-        self._job = job = Job(request, task, is_asked=is_asked)
-        self._failed.ask(request)
-        error: StudioError | None = None
-        try:
-            result = await self._carry_out(job)
-            await self._machine.look()  # what the cards hold now, for `weir status`
-            job.outcome.set_result(result)
-            logger.info("serving %s", describe(self.engine()))
-            return result
-        except StudioError as caught:
-            error = caught
-            raise
-        except asyncio.CancelledError:
-            if not job.is_cancelled:
-                raise
-            task.uncancel()
-            error = Busy("up-stopped", "The start was stopped before it was finished.")
-            raise error from None
-        finally:
-            self._job = None
-            job.end(error)
-            if error is not None:
-                self._stages.fail(error.message)
-            preset = request.preset or self._parts.settings.now.preset or ""
-            self.on_demand.ended(preset, error)
-            self.bus.publish(EngineChanged(engine=self.engine()))
-            self.bus.publish(UpFinished(preset=preset, error=error.info if error else None))
-
-    async def switch(self, request: UpRequest) -> UpResult:
-        """Replace what runs. What is asked for is checked before anything is stopped."""
-        if request.preset is None:
-            raise BadInput(
-                "preset-missing",
-                "Say which preset to switch to.",
-                hint="`weir presets` lists them.",
-            )
-        self.adopting.refuse("no engine of the Studio's own can take its place")
-        choice = await self._checked(request)
-        with self._parts.supervisor.returning():  # meanwhile, requests wait
-            if not serves(self._parts.supervisor.snapshot(), choice):
-                await self._make_room(request.preset)
-            return await self.up(request)
-
-    async def _checked(self, request: UpRequest) -> Choice:
-        """Return what `request` asks for; refuse what could not be started."""
-        choice = await self._up.choose(request)
-        self._up.require(choice, request)
-        await self._rehearsal.before(choice, request)
-        return choice
-
-    async def _make_room(self, preset: str | None) -> None:
-        """Stop what serves for a person who starts something else next."""
-        self.adopting.refuse("the Studio did not start it and does not stop it")
-        self.life.autostart.stand_down()
-        self.on_demand.taken_over(preset)
-        await self._halt()
-
-    async def restart(self) -> UpResult:
-        """Start what serves, or served last, again."""
-        self.adopting.refuse("the Studio did not start it and cannot restart it")
-        engine = self._parts.supervisor.snapshot()
-        if engine.preset is None and self._parts.settings.now.preset is None:
-            raise EngineNotReady(
-                "nothing-to-restart", "Nothing has been started yet.", hint="`weir up` does that."
-            )
-        request = UpRequest()  # what served last, as it served, if that was not this service
-        if engine.preset is not None:
-            request = UpRequest(preset=engine.preset, overrides=self.boots.asked(engine))
-        with self._parts.supervisor.returning():
-            await self._make_room(request.preset)
-            return await self.up(request)
+        return await self.starts.up(request)
 
     async def stop(self) -> Status:
         """End an `up` under way and the engine; the gateway stays and answers 503.
 
         Raises: Busy (`engine-adopted`).
         """
-        self.adopting.refuse("the Studio did not start it and does not stop it")
-        self.life.autostart.stand_down()
-        self.on_demand.hold()
-        return await self._halt()
-
-    async def _halt(self) -> Status:
-        if self._job is not None:
-            await self._job.cancel()
-        await self._parts.supervisor.stop()
-        await self._machine.look()
-        return self.status()
-
-    async def _carry_out(self, job: Job) -> UpResult:
-        request = job.request
-        self._up.check_words(request)  # a typing mistake is no failure of a stage
-        self._stages.clear()
-        self._stages.begin(Stage.DETECT)
-        choice = await self._up.choose(request)
-        self._stages.end(Stage.DETECT, in_words(choice.host))
-        already = await self._already(choice, request)
-        if already is not None:
-            return already
-        plan = await self._rehearsal.before(choice, request)
-        warnings = (*plan.reasons, *plan.warnings)
-        self._stages.warn(Stage.DETECT, warnings)
-        self.boots.expect(plan)
-        self.insight.expect(plan)
-        needs = card_needs(plan, request)
-        result = await self._up.run(choice, request, needs, is_asked=lambda: job.is_asked)
-        await self._rehearsal.after(choice, result)
-        return msgspec.structs.replace(result, warnings=warnings)
-
-    async def _already(self, choice: Choice, request: UpRequest) -> UpResult | None:
-        engine = self.engine()
-        if engine.state is not EngineState.READY:
-            return None
-        if not serves(engine, choice):
-            raise Busy(
-                "engine-busy",
-                f"`{engine.preset}` is being served.",
-                hint=f"Replace it: `{switch_command(choice)}`.",
-            )
-        port = request.port or self._parts.settings.now.port
-        return already_running(choice, engine, await self.door.open(port, request.consent))
+        return await self.starts.stop()
 
     async def drain(self, within_s: float) -> None:
         """Wait until no answer is being generated, at most `within_s`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._parts.gateway.wait_idle()
-        if (late := self.on_demand.cut_reason()) is not None:
-            self._parts.gateway.cut(late)
+        await self.starts.drain(within_s)
 
     # -- questions -------------------------------------------------------------------------
 
@@ -401,12 +259,7 @@ class Studio:
 
     def engine(self) -> EngineSnapshot:
         """Return the engine; while an `up` fetches things for it, it is `preparing`."""
-        engine = self._parts.engine.snapshot()
-        idle = (EngineState.STOPPED, EngineState.FAILED)
-        if self._job is not None and engine.state in idle:
-            preset = self._job.request.preset or engine.preset
-            return EngineSnapshot(state=EngineState.PREPARING, preset=preset)
-        return self.boots.complete(engine)
+        return self.starts.engine()
 
     def status(self) -> Status:
         """Return one instant of everything."""
@@ -471,7 +324,7 @@ class Studio:
         self.on_demand.on_engine(shown)
         self.insight.hear_engine(shown)
         self.bus.publish(EngineChanged(engine=shown))
-        if self._job is None:
+        if not self.starts.is_under_way:
             self._stages.settle(shown)
         self.boots.report(shown)
 

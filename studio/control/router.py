@@ -149,10 +149,10 @@ class Router:
         return await self._studio.up(_read(body, UpRequest))
 
     async def _switch(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.switch(_read(body, UpRequest))
+        return await self._studio.starts.switch(_read(body, UpRequest))
 
     async def _restart(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
-        return await self._studio.restart()
+        return await self._studio.starts.restart()
 
     async def _stop(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._studio.stop()

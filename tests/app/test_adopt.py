@@ -94,9 +94,9 @@ async def test_what_is_not_ours_is_neither_stopped_nor_replaced(
 
     for call in (
         made.studio.stop(),
-        made.studio.restart(),
+        made.studio.starts.restart(),
         made.studio.up(UpRequest(preset=PRESET)),
-        made.studio.switch(UpRequest(preset=PRESET)),
+        made.studio.starts.switch(UpRequest(preset=PRESET)),
     ):
         error = await refused(call)
         assert error.code == "engine-adopted"

@@ -216,7 +216,7 @@ async def test_what_served_last_is_served_again_by_the_next_service(tmp_path: Pa
         async with running(paths) as made:
             await made.studio.up(UpRequest(overrides={"max_model_len": "1024"}))
         async with running(paths) as made:
-            await made.studio.restart()
+            await made.studio.starts.restart()
             restarted = made.studio.engine().overrides
         async with running(paths) as made:
             await made.studio.up(UpRequest())
@@ -261,7 +261,7 @@ async def test_a_switch_keeps_address_and_keys(made: Running) -> None:
     another_preset(made)
     first = await made.studio.up(UpRequest())
 
-    second = await made.studio.switch(UpRequest(preset=OTHER))
+    second = await made.studio.starts.switch(UpRequest(preset=OTHER))
 
     assert (second.preset, second.base_url) == (OTHER, first.base_url)
     assert second.api_key is None
@@ -286,7 +286,7 @@ async def test_a_switch_that_cannot_be_leaves_what_serves(
     await made.studio.up(UpRequest())
     pid = made.studio.engine().pid
 
-    assert (await refused(made.studio.switch(request_))).code == code
+    assert (await refused(made.studio.starts.switch(request_))).code == code
 
     assert made.studio.engine().state is EngineState.READY
     assert made.studio.engine().pid == pid
@@ -307,7 +307,7 @@ async def test_a_switch_asks_before_it_stops(
     await made.studio.up(UpRequest())
     pid = made.studio.engine().pid
 
-    error = await refused(made.studio.switch(UpRequest(preset=OTHER)))
+    error = await refused(made.studio.starts.switch(UpRequest(preset=OTHER)))
 
     assert error.code.startswith(code.split("-")[0])
     assert made.studio.engine().state is EngineState.READY
@@ -319,7 +319,7 @@ async def test_a_restart_is_a_new_process_with_the_same_settings(made: Running) 
     await made.studio.up(UpRequest(overrides={"max_model_len": "1024"}))
     pid = made.studio.engine().pid
 
-    await made.studio.restart()
+    await made.studio.starts.restart()
 
     engine = made.studio.engine()
     assert engine.state is EngineState.READY
