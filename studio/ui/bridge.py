@@ -8,6 +8,7 @@ events over in batches, four times a second at most, the first of a quiet spell 
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 import threading
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # httpx takes a fifth of a second to import; the first pictur
 
     Connect = Callable[[], Awaitable[ControlClient]]
     Ask = Callable[[ControlClient], Awaitable[object]]
+    Work = Callable[[ControlClient], Awaitable[Callable[[], None]]]
 
 T = TypeVar("T")
 
@@ -60,12 +62,15 @@ class Farewell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bridge(QObject):
-    """Signals: `opened` (Opening), `arrived` (tuple of events), `closed` (Farewell), `answered`."""
+    """Signals: `opened` (Opening), `arrived` (tuple of events), `closed` (Farewell), `answered`,
+    `replied` (what `ask` calls next).
+    """
 
     opened = Signal(object)
     arrived = Signal(object)
     closed = Signal(object)
     answered = Signal(object)
+    replied = Signal(object)
 
     def __init__(self, connect: Connect, join: Connect | None = None) -> None:
         """Reach the service by `connect`, which may start it; `join` must not start one."""
@@ -77,6 +82,7 @@ class Bridge(QObject):
         self._thread = threading.Thread(target=self._run, name="weir-bridge", daemon=True)
         self._client: ControlClient | None = None
         self._was_open = False
+        self.replied.connect(self._on_replied)
 
     def start(self) -> None:
         """Begin to look for the service."""
@@ -134,11 +140,31 @@ class Bridge(QObject):
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._wanted.set)
 
-    def _submit(self, action: Action, ask: Ask) -> None:
+    def ask(
+        self,
+        question: Callable[[ControlClient], Awaitable[T]],
+        done: Callable[[T], None],
+        failed: Callable[[ErrorInfo], None],
+    ) -> None:
+        """Ask the service anything; `done` or `failed` is called later, on Qt's thread."""
+
+        async def work(client: ControlClient) -> Callable[[], None]:
+            return functools.partial(done, await question(client))
+
         if self._loop is None or not self._thread.is_alive():
-            self.answered.emit(Answer(action=action, error=_no_service()))
+            self.replied.emit(functools.partial(failed, _no_service()))
             return
-        self._loop.call_soon_threadsafe(self._calls.put_nowait, (action, ask))
+        self._loop.call_soon_threadsafe(self._calls.put_nowait, (work, failed))
+
+    def _submit(self, action: Action, ask: Ask) -> None:
+        self.ask(
+            ask,
+            lambda value: self.answered.emit(Answer(action=action, value=value)),
+            lambda error: self.answered.emit(Answer(action=action, error=error)),
+        )
+
+    def _on_replied(self, call: Callable[[], None]) -> None:
+        call()
 
     def _run(self) -> None:
         asyncio.run(self._live())
@@ -146,7 +172,7 @@ class Bridge(QObject):
     async def _live(self) -> None:
         self._ended = asyncio.Event()
         self._wanted = asyncio.Event()
-        self._calls: asyncio.Queue[tuple[Action, Ask]] = asyncio.Queue()
+        self._calls: asyncio.Queue[tuple[Work, Callable[[ErrorInfo], None]]] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._running.set()
         async with asyncio.TaskGroup() as tasks:
@@ -159,19 +185,15 @@ class Bridge(QObject):
     async def _answer_calls(self) -> None:
         async with asyncio.TaskGroup() as calls:
             while True:
-                action, ask = await self._calls.get()
-                calls.create_task(self._answer(action, ask))
+                work, failed = await self._calls.get()
+                calls.create_task(self._answer(work, failed))
 
-    async def _answer(self, action: Action, ask: Ask) -> None:
+    async def _answer(self, work: Work, failed: Callable[[ErrorInfo], None]) -> None:
         client = self._client
-        if client is None:
-            self.answered.emit(Answer(action=action, error=_no_service()))
-            return
-        value = await _guarded(ask(client))
-        if isinstance(value, ErrorInfo):
-            self.answered.emit(Answer(action=action, error=value))
-        else:
-            self.answered.emit(Answer(action=action, value=value))
+        outcome = _no_service() if client is None else await _guarded(work(client))
+        if isinstance(outcome, ErrorInfo):
+            outcome = functools.partial(failed, outcome)
+        self.replied.emit(outcome)
 
     async def _keep_connected(self) -> None:
         failures = 0

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication
 
 from studio.domain.errors import HostLacks
 from studio.ui.bridge import Bridge
+from studio.ui.controllers.table import CONTROLLERS
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.theme import Look, ThemeChoice
-from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.words import PRODUCT
 from studio.ui.window import MainWindow
 
@@ -62,8 +62,9 @@ def run(
     choice = ThemeChoice(options.theme) if options.theme else settings.theme
     look = Look(application, assets or _assets(), choice)
     application.setWindowIcon(look.icons.application())
-    session = Session(Bridge(connect, join))
-    window = MainWindow(look, session, settings)
+    bridge = Bridge(connect, join)
+    session = Session(bridge)
+    window = MainWindow(look, session, bridge, settings)
     if options.smoke:
         window.painted.connect(lambda: _smoke(application, window))
     else:
@@ -106,10 +107,10 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 def _smoke(application: QApplication, window: MainWindow) -> None:
     first_paint_s = since_start_s()
-    for page in PageId:
+    for page in CONTROLLERS:
         window.show_page(page)
         window.grab()
-    pages = [page.value for page in PageId]
+    pages = [page.value for page in CONTROLLERS]
     line = json.dumps({"first_paint_s": round(first_paint_s, 3), "pages": pages})
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

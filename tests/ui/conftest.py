@@ -64,9 +64,11 @@ def session(bridge: Bridge) -> Session:
 
 
 @pytest.fixture
-def closed_window(qtbot: QtBot, look: Look, session: Session, tmp_path: Path) -> MainWindow:
+def closed_window(
+    qtbot: QtBot, look: Look, session: Session, bridge: Bridge, tmp_path: Path
+) -> MainWindow:
     """Return a shown window that has not begun to look for the service."""
-    window = MainWindow(look, session, WindowSettings(tmp_path))
+    window = MainWindow(look, session, bridge, WindowSettings(tmp_path))
     qtbot.addWidget(window)
     with qtbot.waitExposed(window):
         window.show()

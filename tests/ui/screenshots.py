@@ -162,9 +162,10 @@ class Studio:
     def __init__(self, look: Look, folder: Path, state: Callable[[FakeService], None]) -> None:
         self.service = FakeService()
         state(self.service)
-        self.session = Session(Bridge(self.service.connect))
+        bridge = Bridge(self.service.connect)
+        self.session = Session(bridge)
         settings = WindowSettings(folder)
-        self.window = MainWindow(look, self.session, settings)
+        self.window = MainWindow(look, self.session, bridge, settings)
         self.window.show()
         self.session.begin()
         wait_until(lambda: self.session.known.link is Link.LIVE)
@@ -206,9 +207,9 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     window, session = studio.window, studio.session
     window.show_page(PageId.LOGS)
     shoot(studio, folder / f"{theme}-logs.png")
-    window.logs.field.setText("throughput")
+    window.controller(PageId.LOGS).view.field.setText("throughput")
     shoot(studio, folder / f"{theme}-logs-search.png")
-    window.logs.field.clear()
+    window.controller(PageId.LOGS).view.field.clear()
     window.show_page(PageId.KEYS)
     shoot(studio, folder / f"{theme}-keys.png")
     session.create_key("Zed")
@@ -241,7 +242,7 @@ def main(folder: Path) -> None:
                     wait_until(functools.partial(has_problem, studio))
                 shoot(studio, folder / f"{theme.value}-{name}.png")
                 if name == "failed":
-                    studio.window.serve.problem.unfold()
+                    studio.window.home.view.problem.unfold()
                     shoot(studio, folder / f"{theme.value}-failed-unfolded.png")
                 if name == "ready":
                     pages(studio, folder, theme.value)

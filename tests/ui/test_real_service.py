@@ -27,7 +27,7 @@ def live(qtbot: QtBot, look: Look, weir: Weir, tmp_path: Path) -> Iterator[MainW
     weir.begin_service()
     bridge = Bridge(functools.partial(launcher.connect, weir.paths, start=False, hold=False))
     session = Session(bridge)
-    window = MainWindow(look, session, WindowSettings(tmp_path))
+    window = MainWindow(look, session, bridge, WindowSettings(tmp_path))
     qtbot.addWidget(window)
     with qtbot.waitExposed(window):
         window.show()

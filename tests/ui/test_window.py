@@ -112,7 +112,7 @@ def test_start_leads_over_the_stages_to_points_on_the_chart_and_stop_ends_it(
     assert text(window, "address") == BASE_URL
     assert shown(window, "secret")
     service.publish(*(Ticked(tick=tick(second)) for second in range(5)))
-    chart = window.serve.charts[0]
+    chart = window.home.view.charts[0]
     qtbot.waitUntil(lambda: chart.view is not None and len(chart.view.lines[0].points) == 5)
     assert text(window, "figure-speed-value") == f"{tick(4).decode_tokens_per_s:.0f}"
 
@@ -238,8 +238,8 @@ def test_a_key_is_made_shown_once_and_revoked_after_a_question_in_place(
     service.keys.append(KEY)
     window.show_page(PageId.KEYS)
     qtbot.waitUntil(lambda: shown(window, "key-k1"))
-    qtbot.keyClicks(window.keys.field, "Zed")
-    qtbot.keyClick(window.keys.field, Qt.Key.Key_Return)
+    qtbot.keyClicks(window.controller(PageId.KEYS).view.field, "Zed")
+    qtbot.keyClick(window.controller(PageId.KEYS).view.field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: shown(window, "key-secret"))
     assert text(window, "key-secret-key") == "weir-9aBcT0pXb2vVnYkLr8sHdQ9wE1uZ"
     click(qtbot, window, "key-secret-done")
@@ -283,14 +283,18 @@ def test_log_lines_written_between_answer_and_stream_are_fetched(
     """A gap in a log hides the line that matters."""
     service.log = [line(seq, f"line {seq}") for seq in range(3)]
     service.close()
-    qtbot.waitUntil(lambda: window.logs.view.lines.count == 3, timeout=10_000)
+    qtbot.waitUntil(
+        lambda: window.controller(PageId.LOGS).view.view.lines.count == 3, timeout=10_000
+    )
     qtbot.waitUntil(lambda: service.listeners == 1)
 
     service.log += [line(3, "line 3"), line(4, "line 4")]
     service.publish(LogAppended(lines=(line(5, "line 5"),)))
 
-    qtbot.waitUntil(lambda: window.logs.view.lines.count == 6)
-    assert [item.seq for item in window.logs.view.lines.shown] == list(range(6))
+    qtbot.waitUntil(lambda: window.controller(PageId.LOGS).view.view.lines.count == 6)
+    assert [item.seq for item in window.controller(PageId.LOGS).view.view.lines.shown] == list(
+        range(6)
+    )
 
 
 @pytest.mark.parametrize(
@@ -349,7 +353,7 @@ def test_zero_presets_say_the_next_step(
     session.begin()
 
     qtbot.waitUntil(lambda: session.known.presets == ())
-    words = [item.text() for item in closed_window.serve.findChildren(QLabel)]
+    words = [item.text() for item in closed_window.home.view.findChildren(QLabel)]
     assert any("There is no preset yet." in item for item in words)
     assert not button(closed_window, "start-preset").isEnabled()
 
@@ -399,7 +403,7 @@ def test_a_report_that_fails_says_so_in_its_window(
 ) -> None:
     """Not in a card that has to do with the engine."""
     service.report = ErrorInfo(code="report-not-made", message="It was not made.")
-    window.logs.report_asked.emit()
+    window.controller(PageId.LOGS).view.report_asked.emit()
     dialog = window.findChild(ReportDialog, "report-dialog")
     assert dialog is not None
     about = dialog.findChild(QLabel, "report-about")

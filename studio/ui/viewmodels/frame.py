@@ -7,6 +7,7 @@ import msgspec
 from studio.domain.events import StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
+from studio.ui.language import marked, t
 from studio.ui.state import Action, Known, Link, elapsed_s, is_busy, is_under_way
 from studio.ui.viewmodels.badges import BadgesView, badges_view
 from studio.ui.viewmodels.problem import needs_consent
@@ -14,17 +15,35 @@ from studio.ui.viewmodels.words import PHASE_WORDS, PRODUCT, ButtonView, Role, S
 
 
 class PageId(enum.StrEnum):
-    """The pages that exist."""
+    """The pages, in the order of the rail."""
 
     SERVE = "serve"
-    LOGS = "logs"
+    PLAN = "plan"
+    MONITOR = "monitor"
     KEYS = "keys"
+    CONNECT = "connect"
+    MODELS = "models"
+    RUNTIMES = "runtimes"
+    LOGS = "logs"
+    SETTINGS = "settings"
 
 
-PAGE_WORDS: dict[PageId, Text] = {
-    PageId.SERVE: Text(text="Serve", tooltip="Preset, state, pool and speed (Ctrl+1)"),
-    PageId.LOGS: Text(text="Logs", tooltip="What the engine and the service say (Ctrl+2)"),
-    PageId.KEYS: Text(text="Keys", tooltip="Keys for chat clients, and their use (Ctrl+3)"),
+def page_words(page: PageId, number: int) -> Text:
+    """Return the word of a page and what it holds; `number` is its key with Ctrl."""
+    word, holds = _PAGES[page]
+    return Text(text=t(word), tooltip=f"{t(holds)} (Ctrl+{number})")
+
+
+_PAGES: dict[PageId, tuple[str, str]] = {
+    PageId.SERVE: (marked("Serve"), marked("Preset, state, pool and speed")),
+    PageId.PLAN: (marked("Plan"), marked("What fits, and what each knob changes")),
+    PageId.MONITOR: (marked("Monitor"), marked("Pool, spill and speed over time")),
+    PageId.KEYS: (marked("Keys"), marked("Keys for chat clients, and their use")),
+    PageId.CONNECT: (marked("Connect"), marked("Set up chat clients, and try it")),
+    PageId.MODELS: (marked("Models"), marked("What lies on the disk, and downloads")),
+    PageId.RUNTIMES: (marked("Runtimes"), marked("Engines: install, check, update, roll back")),
+    PageId.LOGS: (marked("Logs"), marked("What the engine and the service say")),
+    PageId.SETTINGS: (marked("Settings"), marked("Folders, network, language, theme")),
 }
 
 THEME_WORDS: dict[str, Text] = {

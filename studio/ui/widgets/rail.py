@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QToolButton, QVBoxLayout
 
 from studio.ui.theme import Look, ThemeChoice
-from studio.ui.viewmodels.frame import PAGE_WORDS, THEME_WORDS, PageId
+from studio.ui.viewmodels.frame import THEME_WORDS, PageId, page_words
 from studio.ui.viewmodels.words import COLLAPSE, Text
 from studio.ui.widgets.text import Elided
 
@@ -33,7 +33,10 @@ class Rail(QFrame):
         self._collapsed = False
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_page)
-        self._pages = {page: self._entry(page.value, PAGE_WORDS[page]) for page in pages}
+        self._pages = {
+            page: self._entry(page.value, page_words(page, number))
+            for number, page in enumerate(pages, start=1)
+        }
         self._theme = self._entry("theme", THEME_WORDS["system"])
         self._theme.clicked.connect(self.theme_asked)
         self._collapse = self._entry("collapse", Text(text="Collapse", tooltip=COLLAPSE))

@@ -1,0 +1,67 @@
+"""A part of what the window knows that only some pages need: asked for, kept, announced."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.domain.errors import ErrorInfo
+from studio.ui.bridge import Bridge
+
+if TYPE_CHECKING:
+    from studio.control.client import ControlClient
+
+T = TypeVar("T")
+
+
+class Area(QObject):
+    """Signals: `changed` after anything here is other than before.
+
+    `pending` names the questions under way, so that buttons rest meanwhile; `problem` is the last
+    refusal that nobody closed yet.
+    """
+
+    changed = Signal()
+
+    def __init__(self, bridge: Bridge) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self.pending: frozenset[str] = frozenset()
+        self.problem: ErrorInfo | None = None
+
+    def dismiss(self) -> None:
+        """Close the error card."""
+        self.problem = None
+        self.changed.emit()
+
+    def ask(
+        self,
+        name: str,
+        question: "Callable[[ControlClient], Awaitable[T]]",
+        done: Callable[[T], None],
+        failed: Callable[[ErrorInfo], None] | None = None,
+    ) -> bool:
+        """Ask the service; `done` is called on Qt's thread. One of a name at a time: else False.
+
+        An error becomes `problem`, unless `failed` takes it.
+        """
+        if name in self.pending:
+            return False
+        self.pending |= {name}
+        self.changed.emit()
+
+        def taken(value: T) -> None:
+            self.pending -= {name}
+            done(value)
+            self.changed.emit()
+
+        def refused(error: ErrorInfo) -> None:
+            self.pending -= {name}
+            if failed is not None:
+                failed(error)
+            else:
+                self.problem = error
+            self.changed.emit()
+
+        self._bridge.ask(question, taken, refused)
+        return True

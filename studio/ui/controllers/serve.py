@@ -1,0 +1,101 @@
+"""The home page at work, and the strip's buttons: choosing, starting, switching, stopping."""
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from studio.domain.metrics import Tick
+from studio.domain.server import EngineState
+from studio.ui.desk import Controller, Desk
+from studio.ui.pages.serve import ServePage
+from studio.ui.state import Known, is_busy
+from studio.ui.viewmodels.frame import FrameView, PageId, frame_view
+from studio.ui.viewmodels.presets import proposed
+from studio.ui.viewmodels.problem import Remedy
+
+
+class ServeController(Controller):
+    """Holds which preset is marked. Signal: `chosen_changed`, for the strip above all pages."""
+
+    chosen_changed = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        self.view = ServePage(desk.look)
+        super().__init__(desk, self.view)
+        self._chosen: str | None = None
+        self._choosing = False
+        session = desk.session
+        self.view.preset_chosen.connect(self._on_preset)
+        self.view.start_asked.connect(self.start)
+        self.view.problem.chosen.connect(self._on_remedy)
+        self.view.problem.dismissed.connect(session.dismiss_problem)
+        self.view.secret.dismissed.connect(session.forget_secret)
+
+    def frame(self, *, home: bool = False) -> FrameView:
+        """Return the strip as it stands; `home`: this page is in front."""
+        return frame_view(
+            self.desk.session.known,
+            time.monotonic(),
+            chosen=self._chosen,
+            choosing=self._choosing,
+            home=home,
+        )
+
+    def show_known(self, known: Known) -> None:
+        """Show everything but the ticks; a preset that is gone is not marked any more."""
+        identities = {preset.id for preset in known.presets or ()}
+        if self._chosen not in identities:
+            self._chosen = known.engine.preset or proposed(known.presets)
+        self.view.show_known(known, time.monotonic(), self._chosen, self._choosing)
+
+    def show_ticks(self, ticks: Sequence[Tick]) -> None:
+        """Show gauge, figures and charts."""
+        self.view.show_ticks(self.desk.session.known, ticks)
+
+    def start(self) -> None:
+        """Serve what is marked, where that is allowed now."""
+        known, view = self.desk.session.known, self.frame()
+        ready = known.engine.state is EngineState.READY
+        may_switch = ready and self._choosing and self._chosen != known.engine.preset
+        allowed = may_switch if ready else view.start.visible and view.start.enabled
+        if allowed and not is_busy(known) and self._chosen is not None:
+            self._choosing = False
+            self.desk.go_to(PageId.SERVE)
+            self.desk.session.start(self._chosen)
+
+    def stop(self) -> None:
+        """Stop, where there is something to stop."""
+        view = self.frame()
+        if view.stop.visible and view.stop.enabled:
+            self.desk.session.stop()
+
+    def restart(self) -> None:
+        """Restart, where that is allowed now."""
+        view = self.frame()
+        if view.restart.visible and view.restart.enabled:
+            self.desk.session.restart()
+
+    def switch(self) -> None:
+        """Show the chooser over the weir, or the weir again."""
+        view = self.frame()
+        if view.switch.visible and view.switch.enabled:
+            self._choosing = not self._choosing
+            self.desk.go_to(PageId.SERVE)
+            self.chosen_changed.emit()
+
+    def _on_preset(self, preset: str) -> None:
+        self._chosen = preset
+        self.chosen_changed.emit()
+
+    def _on_remedy(self, remedy: Remedy) -> None:
+        session = self.desk.session
+        match remedy:
+            case Remedy.RETRY:
+                session.retry()
+            case Remedy.TAKE_PORT:
+                session.take_free_port()
+            case Remedy.CONSENT:
+                session.consent()
+            case Remedy.COPY:
+                pass  # the card's own button has done it

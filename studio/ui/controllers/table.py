@@ -1,0 +1,16 @@
+"""Which pages there are, in the order of the rail; a new page is one more line here."""
+
+from collections.abc import Callable
+
+from studio.ui.controllers.keys import KeysController
+from studio.ui.controllers.logs import LogsController
+from studio.ui.controllers.serve import ServeController
+from studio.ui.desk import Controller, Desk
+from studio.ui.viewmodels.frame import PageId
+
+CONTROLLERS: dict[PageId, Callable[[Desk], Controller]] = {
+    PageId.SERVE: ServeController,
+    PageId.KEYS: KeysController,
+    PageId.LOGS: LogsController,
+}
+"""In the order of `PageId`; a page that is not here is not in the rail."""

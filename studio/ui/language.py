@@ -1,0 +1,36 @@
+"""The window's own words in the person's language, by gettext; English is what stands in the code.
+
+`t` and `nt` are called inside functions, when a text is made: a module-level text would keep the
+language of its import. Tables of texts at module level hold `marked(...)` and go through `t` later.
+Catalogues: `assets/locale/<language>/<area>.po`, compiled into one `LC_MESSAGES/weir.mo`.
+"""
+
+import gettext
+from pathlib import Path
+
+DOMAIN = "weir"
+SOURCE = "en"
+
+_now: gettext.NullTranslations = gettext.NullTranslations()
+
+
+def speak(language: str, assets: Path) -> None:
+    """Use `language` (`en`, `zh_CN`) from now on; one that is not here falls back to English."""
+    found = gettext.translation(DOMAIN, str(assets / "locale"), languages=[language], fallback=True)
+    global _now
+    _now = found if language != SOURCE else gettext.NullTranslations()
+
+
+def t(text: str) -> str:
+    """Return `text` in the language spoken now; fill its places with `.format` afterwards."""
+    return _now.gettext(text) if text else ""
+
+
+def nt(one: str, many: str, count: int) -> str:
+    """Return the form of a text that belongs to `count`."""
+    return _now.ngettext(one, many, count)
+
+
+def marked(text: str) -> str:
+    """Return `text` as it is: it stands in a table, is collected, and is translated when shown."""
+    return text
