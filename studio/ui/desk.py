@@ -1,9 +1,9 @@
 """What a page works with, and what the window asks of a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.domain.metrics import Tick
@@ -15,6 +15,15 @@ from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import PageId
 
 
+class Guide(QObject):
+    """Asks the window for a page. Signal: `asked` (PageId).
+
+    A signal, so that pages do not hold the window that holds them.
+    """
+
+    asked = Signal(object)
+
+
 class Desk(NamedTuple):
     """Handed to every controller when it is made."""
 
@@ -22,8 +31,11 @@ class Desk(NamedTuple):
     session: Session
     bridge: Bridge
     settings: WindowSettings
-    go_to: Callable[[PageId], None]
-    """Bring a page to the front."""
+    guide: Guide
+
+    def go_to(self, page: PageId) -> None:
+        """Bring a page to the front."""
+        self.guide.asked.emit(page)
 
 
 class Controller(QObject):
@@ -33,7 +45,7 @@ class Controller(QObject):
     """
 
     def __init__(self, desk: Desk, page: QWidget) -> None:
-        super().__init__()
+        super().__init__(page)
         self.desk = desk
         self.page = page
 

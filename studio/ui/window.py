@@ -1,7 +1,5 @@
 """The frame: rail, strip, banner and pages. It passes words on, and decides nothing."""
 
-import functools
-
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -18,7 +16,7 @@ from studio.ui.bridge import Bridge
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.serve import ServeController
 from studio.ui.controllers.table import CONTROLLERS
-from studio.ui.desk import Controller, Desk
+from studio.ui.desk import Controller, Desk, Guide
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.state import Known
@@ -31,7 +29,6 @@ FIRST_SIZE = (1180, 760)
 SMALLEST = (900, 600)
 _NARROW = 1040
 _CLOCK_MS = 1_000
-_MOST_DIGITS = 9
 
 
 class MainWindow(QMainWindow):
@@ -48,7 +45,8 @@ class MainWindow(QMainWindow):
         self._session = session
         self._settings = settings
         self._has_painted = False
-        self._desk = Desk(look, session, bridge, settings, self.show_page)
+        self._desk = Desk(look, session, bridge, settings, Guide())
+        self._desk.guide.asked.connect(self.show_page)
         self._made: dict[PageId, Controller] = {}
         self._front = PageId.SERVE
         self._rail = Rail(look, tuple(CONTROLLERS))
@@ -166,9 +164,11 @@ class MainWindow(QMainWindow):
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(slot)
-        for number, page in enumerate(list(CONTROLLERS)[:_MOST_DIGITS], start=1):
-            shortcut = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
-            shortcut.activated.connect(functools.partial(self.show_page, page))
+        for number, page in enumerate(PageId, start=1):
+            if page in CONTROLLERS:
+                shortcut = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
+                shortcut.setObjectName(page.value)
+                shortcut.activated.connect(self._on_number)
 
     def _restore(self) -> None:
         self.resize(*FIRST_SIZE)
@@ -218,6 +218,9 @@ class MainWindow(QMainWindow):
         self._settings.rail_collapsed = collapsed
         self._settings.save()
         self._rail.collapse(collapsed)
+
+    def _on_number(self) -> None:
+        self.show_page(PageId(self.sender().objectName()))
 
     def _on_search(self) -> None:
         if not self._made[self._front].begin_search():

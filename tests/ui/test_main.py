@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.ui.controllers.table import CONTROLLERS
 from studio.ui.main import since_start_s
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ def test_smoke_paints_every_page_says_one_line_and_ends(tmp_path: Path, theme: s
 
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["pages"] == ["serve", "logs", "keys"]
+    assert said["pages"] == [page.value for page in CONTROLLERS]
     assert 0 < said["first_paint_s"] < 30
     assert done.stdout.count("\n") == 1
 

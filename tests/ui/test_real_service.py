@@ -55,7 +55,7 @@ def test_a_click_on_start_ends_in_points_on_the_chart_and_a_click_on_stop_ends_t
         trust_env=False,
     )
     assert answer.status_code == 200
-    chart = live.serve.charts[0]
+    chart = live.home.view.charts[0]
 
     def has_points() -> bool:
         return chart.view is not None and len(chart.view.lines[0].points) >= 2

@@ -298,7 +298,7 @@ def test_log_lines_written_between_answer_and_stream_are_fetched(
 
 
 @pytest.mark.parametrize(
-    ("keys", "page"), [("2", "log"), ("3", "key-name"), ("1", "chooser"), ("F", "log-search")]
+    ("keys", "page"), [("8", "log"), ("4", "key-name"), ("1", "chooser"), ("F", "log-search")]
 )
 def test_pages_answer_to_the_keyboard(
     qtbot: QtBot, window: MainWindow, keys: str, page: str

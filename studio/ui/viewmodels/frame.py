@@ -28,9 +28,10 @@ class PageId(enum.StrEnum):
     SETTINGS = "settings"
 
 
-def page_words(page: PageId, number: int) -> Text:
-    """Return the word of a page and what it holds; `number` is its key with Ctrl."""
+def page_words(page: PageId) -> Text:
+    """Return the word of a page and what it holds, with its key."""
     word, holds = _PAGES[page]
+    number = list(PageId).index(page) + 1
     return Text(text=t(word), tooltip=f"{t(holds)} (Ctrl+{number})")
 
 

@@ -33,10 +33,7 @@ class Rail(QFrame):
         self._collapsed = False
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_page)
-        self._pages = {
-            page: self._entry(page.value, page_words(page, number))
-            for number, page in enumerate(pages, start=1)
-        }
+        self._pages = {page: self._entry(page.value, page_words(page)) for page in pages}
         self._theme = self._entry("theme", THEME_WORDS["system"])
         self._theme.clicked.connect(self.theme_asked)
         self._collapse = self._entry("collapse", Text(text="Collapse", tooltip=COLLAPSE))
