@@ -47,7 +47,8 @@ class MainWindow(QMainWindow):
         self._has_painted = False
         self._desk = Desk(look, session, bridge, settings, Guide())
         self._desk.guide.asked.connect(self.show_page)
-        self._made: dict[PageId, Controller] = {}
+        self.made: dict[PageId, Controller] = {}
+        """The pages that were shown, or have to hear of things before."""
         self._front = PageId.SERVE
         self._rail = Rail(look, tuple(CONTROLLERS))
         self._strip = Strip(look)
@@ -66,13 +67,13 @@ class MainWindow(QMainWindow):
 
     def controller(self, page: PageId) -> Controller:
         """Return a page's controller, made now if nobody asked for it before."""
-        if page not in self._made:
+        if page not in self.made:
             self._keep(page, CONTROLLERS[page](self._desk))
-        return self._made[page]
+        return self.made[page]
 
     def show_page(self, page: PageId) -> None:
         """Bring a page to the front."""
-        was, now = self._made[self._front], self.controller(page)
+        was, now = self.made[self._front], self.controller(page)
         self._front = page
         if was is not now:
             was.leave()
@@ -83,7 +84,7 @@ class MainWindow(QMainWindow):
         self._on_ticked()
 
     def _keep(self, page: PageId, controller: Controller) -> None:
-        self._made[page] = controller
+        self.made[page] = controller
         self._stack.addWidget(controller.page)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -180,7 +181,7 @@ class MainWindow(QMainWindow):
         self._refresh(known)
 
     def _refresh(self, known: Known) -> None:
-        for controller in self._made.values():
+        for controller in self.made.values():
             controller.show_known(known)
         view = self.home.frame(home=self._front is PageId.SERVE)
         self.setWindowTitle(view.window_title)
@@ -195,7 +196,7 @@ class MainWindow(QMainWindow):
 
     def _on_ticked(self) -> None:
         if self.isVisible():
-            self._made[self._front].show_ticks(tuple(self._session.ticks))
+            self.made[self._front].show_ticks(tuple(self._session.ticks))
 
     def _on_clock(self) -> None:
         self._refresh(self._session.known)
@@ -223,6 +224,6 @@ class MainWindow(QMainWindow):
         self.show_page(PageId(self.sender().objectName()))
 
     def _on_search(self) -> None:
-        if not self._made[self._front].begin_search():
+        if not self.made[self._front].begin_search():
             self.show_page(PageId.LOGS)
-            self._made[PageId.LOGS].begin_search()
+            self.made[PageId.LOGS].begin_search()

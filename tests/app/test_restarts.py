@@ -124,7 +124,9 @@ async def test_requests_during_a_restart_that_was_asked_for_wait_too(
         request = UpRequest(
             preset="fake-demo", overrides={"max_num_seqs": "4", "tokens_per_s": "0"}
         )
-        work = made.studio.starts.restart() if how == "restart" else made.studio.switch(request)
+        work = (
+            made.studio.starts.restart() if how == "restart" else made.studio.starts.switch(request)
+        )
         restarting = tasks.create_task(work)
         await until_async(lambda: made.studio.engine().state is not EngineState.READY, "the stop")
         asking = tasks.create_task(client.ask("/v1/chat/completions"))

@@ -24,6 +24,11 @@ class KeysController(Controller):
         self.view.create_asked.connect(session.create_key)
         self.view.revoke_asked.connect(session.revoke_key)
 
+    @property
+    def is_following(self) -> bool:
+        """Whether the keys are read again every few seconds."""
+        return self._timer.isActive()
+
     def show_known(self, known: Known) -> None:
         """Show the keys."""
         self.view.show_known(known)
