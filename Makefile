@@ -202,6 +202,12 @@ bench-alarms: dev ## What spill and alarms cost in a second, and how soon an ala
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 
+# --- Packaging ----------------------------------------------------------------------------
+
+packages: dev ## Build the .deb, the .run, an apt folder, SBOM and sums into dist/
+	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf'
+	$(BIN)/python -m installer.build $(ARGS)
+
 # --- Keeping up ---------------------------------------------------------------------------
 
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header

@@ -83,7 +83,9 @@ class LocalConnector:
 def main() -> int:
     """Run the `weir` command."""
     from studio.cli import main as command_line
+    from studio.host import frozen
 
+    frozen.restore_environment()
     return command_line.run(sys.argv[1:], LocalConnector())
 
 
