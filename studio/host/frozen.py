@@ -4,9 +4,11 @@ PyInstaller's starter points the dynamic linker at the program's own libraries. 
 (the engine, uv, git) has to get its libraries as if we were not frozen.
 """
 
+import importlib
 import os
+import pkgutil
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from pathlib import Path
 
 _LINKER = "LD_LIBRARY_PATH"
@@ -29,6 +31,20 @@ def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
         environ.pop(_LINKER, None)
     for name in [name for name in environ if name.startswith(_OURS)]:
         del environ[name]
+
+
+def load_all(root: str, *, but: Iterable[str] = ()) -> None:
+    """Load every module below `root` now: an update may take the program's file from under us.
+
+    Does nothing where the program is not frozen. `but` names packages that are not needed.
+    """
+    if not is_frozen():
+        return
+    skipped = tuple(but)
+    package = importlib.import_module(root)
+    for found in pkgutil.walk_packages(package.__path__, f"{root}."):
+        if not found.name.startswith(skipped) and not found.name.endswith(".__main__"):
+            importlib.import_module(found.name)
 
 
 def program(name: str) -> Path | None:

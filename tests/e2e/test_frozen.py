@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from installer import freeze
 from studio import __version__
+from tests.fakes.waiting import until
 
 LIMIT_S = 60.0
 
@@ -92,6 +94,38 @@ def test_a_service_of_it_starts_answers_and_ends(
             assert service.wait(timeout=LIMIT_S) == 0
         finally:
             service.kill()
+
+
+def test_a_service_outlives_the_exchange_of_its_program(
+    program: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """A package installed over it: what the service has not loaded yet is another version's."""
+    old = tmp_path / "öld program"
+    shutil.copytree(program.parent, old, symlinks=True)
+    environment = {**environment, "WEIR_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(
+        [str(old / program.name), "service", "run"], env=environment, cwd="/",
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as service:  # fmt: skip
+        try:
+            until((tmp_path / "home/service/service.json").exists, "the service")
+            (old / program.name).unlink()
+            (old / program.name).write_bytes(b"another version's")
+            (old / "_internal/base_library.zip").write_bytes(b"another version's")
+            for words in (
+                ("status",), ("presets",), ("runtime", "list"), ("plan", "cpu-demo"), ("doctor",),
+                ("keys", "create", "zed"), ("gateway", "selftest"), ("report", "--show"),
+                ("network",), ("history",), ("alarms",), ("pool",), ("cache",), ("bench", "list"),
+            ):  # fmt: skip
+                _status, _said, errors = run(program, environment, *words)
+                assert "unexpected" not in errors, (words, errors)
+            assert run(program, environment, "down")[0] == 0
+            assert service.wait(timeout=LIMIT_S) == 0
+        finally:
+            service.kill()
+    log = (tmp_path / "home/logs/service.log").read_text(encoding="utf-8")
+    assert "ModuleNotFound" not in log
+    assert "Traceback" not in log
 
 
 def test_nothing_of_the_build_machine_and_no_driver_came_along(program: Path) -> None:
