@@ -165,6 +165,7 @@ def try_run(made: Root, package: Path, user: str) -> None:
         say(f"  .run {' '.join(words)} {time.monotonic() - begun:.1f} s")
         program = f"{HOME}/.local/bin/weir"
         say(f"  {made.run(program, '--version', user=user).strip()}")
+        say(f"  ui: {made.run(program, 'ui', user=user, check=False).strip()}")
         made.run(program, "uninstall", "--remove", "all", user=user)
         left = {str(path) for path in home.rglob("*") if not path.is_dir()} - before
         say(f"  left: {sorted(left) or 'nothing'}")

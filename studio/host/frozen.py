@@ -4,6 +4,7 @@ PyInstaller's starter points the dynamic linker at the program's own libraries. 
 (the engine, uv, git) has to get its libraries as if we were not frozen.
 """
 
+import codecs
 import importlib
 import os
 import pkgutil
@@ -13,6 +14,10 @@ from pathlib import Path
 
 _LINKER = "LD_LIBRARY_PATH"
 _OURS = ("_PYI_", "_MEIPASS")
+_ENCODINGS = (
+    "ascii", "latin-1", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "idna",
+    "punycode", "cp437", "cp1252", "gbk", "big5", "unicode-escape", "raw-unicode-escape",
+)  # fmt: skip
 
 
 def is_frozen() -> bool:
@@ -40,6 +45,8 @@ def load_all(root: str, *, but: Iterable[str] = ()) -> None:
     """
     if not is_frozen():
         return
+    for encoding in _ENCODINGS:  # each is a module of its own, loaded when it is first named
+        codecs.lookup(encoding)
     skipped = tuple(but)
     package = importlib.import_module(root)
     for found in pkgutil.walk_packages(package.__path__, f"{root}."):

@@ -128,6 +128,22 @@ def test_a_service_outlives_the_exchange_of_its_program(
     assert "Traceback" not in log
 
 
+def test_without_qt_everything_but_the_window_works(
+    program: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """What `--headless` installs: the window is refused with the way on, nothing else notices."""
+    bare = tmp_path / "bare"
+    shutil.copytree(program.parent, bare, symlinks=True)
+    for name in ("PySide6", "shiboken6"):
+        shutil.rmtree(bare / "_internal" / name)
+
+    assert run(bare / program.name, environment, "--version") == (0, f"weir {__version__}\n", "")
+    status, said, errors = run(bare / program.name, environment, "ui")
+
+    assert (status, said) == (4, "")
+    assert "--headless" in errors
+
+
 def test_nothing_of_the_build_machine_and_no_driver_came_along(program: Path) -> None:
     """No path of it, no library of the card's, all licences."""
     folder = program.parent
