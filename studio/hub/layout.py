@@ -116,7 +116,7 @@ async def locked(path: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]
         yield
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+            await asyncio.to_thread(path.unlink)
         os.close(file)
 
 

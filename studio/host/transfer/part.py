@@ -2,8 +2,8 @@
 
 Ranges are written where they belong, so nothing is copied at the end. Room is reserved
 where the kernel does that without writing; the C library would write zeros elsewhere, over a
-network file system as long as the download itself. The free space is looked at before the first byte, and a
-disk that fills up leaves all that is here for the next try.
+network file system as long as the download itself. The free space is looked at before the first
+byte, and a disk that fills up leaves all that is here for the next try.
 """
 
 import os
