@@ -41,7 +41,7 @@ async def get(call: Invocation, connector: "Connector", console: Console) -> int
         revision=call.revision,
         include=call.include,
         exclude=call.exclude,
-        into=str(Path(call.to).expanduser().absolute()) if call.to else None,
+        into=_absolute(call.to) if call.to else None,
         update=call.update,
     )
     client = await running_or_offline(connector)
@@ -176,6 +176,10 @@ def _fetched(found: Fetched) -> str:
         return text
     newer = words.NEWER.format(commit=found.newer_commit[:12], repository=found.repository)
     return f"{text}\n{newer}"
+
+
+def _absolute(folder: str) -> str:
+    return str(Path(folder).expanduser().absolute())
 
 
 def _hub(call: Invocation) -> HubName:
