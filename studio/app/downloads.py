@@ -101,6 +101,7 @@ class Downloads:
         self._wake = asyncio.Event()
         self._is_changed = False
         self._is_running = False
+        self._is_read = asyncio.Event()
 
     @property
     def _file(self) -> Path:
@@ -108,10 +109,11 @@ class Downloads:
 
     async def run(self) -> None:
         """Take up what was left, and fetch one model after another until cancelled."""
+        self._is_running = True  # from now on whoever asks waits for what was left
         book = await asyncio.to_thread(read_json, self._file, _Book) or _Book()
         self._throttle.limit(book.limit_bytes_per_s)
         self._jobs = [*(_again(kept) for kept in book.jobs), *self._jobs]
-        self._is_running = True
+        self._is_read.set()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._announce())
             while True:
@@ -131,6 +133,7 @@ class Downloads:
 
         Raises: what `studio.hub.get.get` raises; Busy (`download-cancelled`).
         """
+        await self._ready()
         job = next((j for j in self._jobs if j.request == request and j.state in _WAITING), None)
         if job is None:
             job = _Job(uuid.uuid4().hex[:8], request, DownloadState.QUEUED)
@@ -155,6 +158,7 @@ class Downloads:
 
     async def change(self, reference: str, deed: DownloadDeed) -> DownloadList:
         """Pause, resume, cancel or move a download. Raises: NotFound (`download-unknown`)."""
+        await self._ready()
         job = self._find(reference)
         match deed:
             case DownloadDeed.PAUSE if job.state in _WAITING:
@@ -187,6 +191,7 @@ class Downloads:
                 f"A limit of {request.bytes_per_s} bytes a second is too low.",
                 hint=f"It is at least {_LEAST_LIMIT:,} bytes a second; pause the download instead.",
             )
+        await self._ready()
         if not self._is_running:
             book = await asyncio.to_thread(read_json, self._file, _Book) or _Book()
             book = msgspec.structs.replace(book, limit_bytes_per_s=request.bytes_per_s)
@@ -243,6 +248,10 @@ class Downloads:
             job.error, job.state = error, DownloadState.FAILED
         await self._save()
         job.ended.set()
+
+    async def _ready(self) -> None:
+        if self._is_running:
+            await self._is_read.wait()
 
     async def _access(self) -> Access:
         policy = await asyncio.to_thread(network.in_force, self._paths, self._environ)

@@ -214,7 +214,8 @@ class _Getting:
 
     def _url(self, file: FetchedFile) -> str:
         hub = _HUBS[self._asking.hub]
-        return hub.file_url(self._asking, self._repository.id, self._repository.commit, file.path)
+        commit = self._repository.commit
+        return str(hub.file_url(self._asking, self._repository.id, commit, file.path))
 
     async def _bring(self, file: FetchedFile) -> None:
         async with self._small if file.bytes <= _SMALL_BYTES else self._large:

@@ -66,7 +66,7 @@ def _following(asking: Asking, url: str, link: str) -> str | None:
     found = _NEXT.search(link)
     if found is None:
         return None
-    following = urllib.parse.urljoin(url, found[1])
+    following = urllib.parse.urljoin(url, str(found[1]))
     if asking.is_own(following):
         return following
     parts = urllib.parse.urlsplit(following)

@@ -36,6 +36,7 @@ async def test_a_running_download_goes_on_after_a_restart_and_a_paused_one_stays
     with fake.running(a_hub()) as hub:
         first = queue(hub, tmp_path, events)
         running = asyncio.ensure_future(first.run())
+        await asyncio.sleep(0)
         await first.limit(LimitRequest(bytes_per_s=1_000_000))
         asking = asyncio.ensure_future(first.get(request()))
         other = asyncio.ensure_future(first.get(request(include=("config.json",))))

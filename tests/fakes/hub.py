@@ -77,6 +77,9 @@ class _Server(http.server.ThreadingHTTPServer):
         self.hub = hub
         self.is_cdn = is_cdn
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away is no error of a server."""
+
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
