@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from studio.ui.icons import Icons
+from studio.ui.theme import Look
 
 
 def test_every_icon_is_drawn_on_our_grid_with_our_stroke(assets: Path) -> None:
