@@ -208,6 +208,10 @@ packages: dev ## Build the .deb, the .run, an apt folder, SBOM and sums into dis
 	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf'
 	$(BIN)/python -m installer.build $(ARGS)
 
+packages-test: dev ## As root: try dist/ in clean roots of Debian 12 and 13 (ARGS=--suite=bookworm)
+	@$(MAKE) --no-print-directory apt APT='debootstrap'
+	$(BIN)/python -m installer.trial dist $(ARGS)
+
 # --- Keeping up ---------------------------------------------------------------------------
 
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header

@@ -4,13 +4,20 @@ PyInstaller's starter points the dynamic linker at the program's own libraries. 
 (the engine, uv, git) has to get its libraries as if we were not frozen.
 """
 
+import codecs
+import importlib
 import os
+import pkgutil
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from pathlib import Path
 
 _LINKER = "LD_LIBRARY_PATH"
 _OURS = ("_PYI_", "_MEIPASS")
+_ENCODINGS = (
+    "ascii", "latin-1", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "idna",
+    "punycode", "cp437", "cp1252", "gbk", "big5", "unicode-escape", "raw-unicode-escape",
+)  # fmt: skip
 
 
 def is_frozen() -> bool:
@@ -29,6 +36,22 @@ def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
         environ.pop(_LINKER, None)
     for name in [name for name in environ if name.startswith(_OURS)]:
         del environ[name]
+
+
+def load_all(root: str, *, but: Iterable[str] = ()) -> None:
+    """Load every module below `root` now: an update may take the program's file from under us.
+
+    Does nothing where the program is not frozen. `but` names packages that are not needed.
+    """
+    if not is_frozen():
+        return
+    for encoding in _ENCODINGS:  # each is a module of its own, loaded when it is first named
+        codecs.lookup(encoding)
+    skipped = tuple(but)
+    package = importlib.import_module(root)
+    for found in pkgutil.walk_packages(package.__path__, f"{root}."):
+        if not found.name.startswith(skipped) and not found.name.endswith(".__main__"):
+            importlib.import_module(found.name)
 
 
 def program(name: str) -> Path | None:

@@ -56,3 +56,19 @@ def test_a_program_in_the_package_is_found(packed: Path) -> None:
 
     assert frozen.program("uv") == packed / "bin/uv"
     assert frozen.program("git") is None
+
+
+def test_all_of_a_frozen_package_is_loaded_but_what_is_left_out(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update may take the file from under a running service."""
+    package = packed / "half_loaded"
+    (package / "window").mkdir(parents=True)
+    for name in ("__init__", "one", "window/__init__", "window/two"):
+        (package / f"{name}.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(packed))
+
+    frozen.load_all("half_loaded", but=("half_loaded.window",))
+
+    assert "half_loaded.one" in sys.modules
+    assert "half_loaded.window.two" not in sys.modules
