@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import textwrap
-import threading
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,14 @@ print(single.take(), flush=True)
 application.exec()
 """
 
+CALLER = """
+import sys
+from pathlib import Path
+from studio.ui.single import Single
+
+print(Single(Path(sys.argv[1])).call())
+"""
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
@@ -36,7 +42,7 @@ def home(tmp_path: Path) -> Path:
 def held(home: Path) -> "subprocess.Popen[str]":
     """Return a process that is the first window of `home`."""
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(HOLDER), str(home)],
+        [sys.executable, "-c", HOLDER, str(home)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
@@ -51,13 +57,15 @@ def test_a_second_window_is_told_and_calls_the_first(qtbot: QtBot, home: Path) -
     first, second = Single(home), Single(home)
     assert first.take()
     assert not second.take()
-    heard: list[bool] = []
-    caller = threading.Thread(target=lambda: heard.append(Single(home).call()))
 
-    with qtbot.waitSignal(first.called):
-        caller.start()
-    qtbot.waitUntil(lambda: heard == [True])
-    caller.join()
+    with (
+        qtbot.waitSignal(first.called),
+        subprocess.Popen(
+            [sys.executable, "-c", CALLER, str(home)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        ) as caller,
+    ):
+        qtbot.waitUntil(lambda: caller.poll() is not None)
+        assert caller.communicate()[0] == "True\n"
 
     first.release()
     assert second.take()
