@@ -1,6 +1,6 @@
 """The frame: rail, strip, banner and pages. It passes words on, and decides nothing."""
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QKeySequence,
@@ -82,6 +82,15 @@ class MainWindow(QMainWindow):
         now.enter()
         self._refresh(self._session.known)
         self._on_ticked()
+
+    def come_to_front(self) -> None:
+        """Show the window over all others, also from the dock."""
+        self.setWindowState(
+            (self.windowState() & ~Qt.WindowState.WindowMinimized) | Qt.WindowState.WindowActive
+        )
+        self.show()
+        self.raise_()
+        self.activateWindow()
 
     def _keep(self, page: PageId, controller: Controller) -> None:
         self.made[page] = controller

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
 from studio.domain.metrics import LogLine
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.logs import (
     EMPTY,
@@ -49,7 +50,7 @@ class LogView(QAbstractScrollArea):
         super().__init__()
         self.setObjectName(name)
         self.setProperty("kind", "log")
-        self.setAccessibleName(LOG)
+        self.setAccessibleName(t(LOG))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -191,7 +192,7 @@ class LogView(QAbstractScrollArea):
     def _paint_empty(self, painter: QPainter) -> None:
         painter.setFont(self._look.font())
         painter.setPen(self._look.colour("quiet"))
-        words = NO_MATCH if self.lines.count else EMPTY
+        words = t(NO_MATCH) if self.lines.count else t(EMPTY)
         painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_row(self, painter: QPainter, row: int, line: LogLine, top: int) -> None:
