@@ -11,6 +11,7 @@ from studio.cli import (
     bench_words,
     boot_words,
     cache_words,
+    connect_arguments,
     gateway_arguments,
     gateway_words,
     gpu_arguments,
@@ -121,12 +122,16 @@ def build() -> _Parser:
         "presets",
         "doctor",
         "requests",
+        "connect",
+        "try",
         "diagnose",
         "fix",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    connect_arguments.add_connect(made["connect"].arguments, made["connect"].options)
+    connect_arguments.add_try(made["try"].arguments, made["try"].options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])

@@ -12,6 +12,7 @@ import msgspec
 
 from studio.control.client_alarms import AlarmCalls
 from studio.control.client_bench import BenchCalls
+from studio.control.client_connect import ConnectCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
@@ -60,7 +61,14 @@ _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class ControlClient(
-    PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls, BenchCalls, MonitorCalls, AlarmCalls
+    PresetCalls,
+    RuntimeCalls,
+    KeyCalls,
+    TrafficCalls,
+    BenchCalls,
+    MonitorCalls,
+    AlarmCalls,
+    ConnectCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
