@@ -96,6 +96,7 @@ class Clients:
                 if request.seen is not None and seen is not None and seen.digest != request.seen:
                     raise files.changed_meanwhile(seen.path)
                 key, was_made = await self._key(spec, request.key)
+                request = msgspec.structs.replace(request, key=key.info.name)
                 plan, seen, data = await self._planned(spec, request, key.key)
                 note = None
                 if seen is not None and data is not None and data != seen.data:
@@ -245,7 +246,7 @@ class Clients:
         infos = _working(await self._keys().all())
         if asked == _NEW:
             return _free_name(spec.title, {one.name for one in infos}), False
-        name = asked or spec.title
+        name = asked or _own_name(spec.title, infos)
         exists = any(one.name == name for one in infos)
         if asked is not None and not exists:
             raise NotFound(
@@ -257,10 +258,8 @@ class Clients:
         return name, exists
 
     async def _key(self, spec: ClientSpec, asked: str | None) -> tuple[NewKey, bool]:
-        if asked == _NEW:
-            name, _exists = await self._key_name(spec, asked)
-            return await self._keys().create(KeyRequest(name=name, store=True)), True
-        return await self._kept(asked or spec.title)
+        name, _exists = await self._key_name(spec, asked)
+        return await self._kept(name)
 
     async def _kept(self, name: str) -> tuple[NewKey, bool]:
         """Return a key by its name, made now if there is none, and whether it was made."""
@@ -307,6 +306,13 @@ def _place(
 
 def _working(infos: list[KeyInfo]) -> list[KeyInfo]:
     return [one for one in infos if one.revoked_at is None and not one.has_expired]
+
+
+def _own_name(title: str, infos: list[KeyInfo]) -> str:
+    """Return the newest key that was made for a client and can be put into a file."""
+    own = re.compile(rf"{re.escape(title)}(?: \d+)?")
+    found = [one.name for one in infos if one.stored is not None and own.fullmatch(one.name)]
+    return found[-1] if found else title
 
 
 def _free_name(title: str, taken: set[str]) -> str:

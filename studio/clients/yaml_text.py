@@ -9,6 +9,7 @@ import json
 import yaml
 
 from studio.clients.splices import Json, Splice, Step, broken, odd, spliced, with_value
+from studio.domain.errors import BadInput
 
 _UNIT = "  "
 
@@ -38,7 +39,7 @@ def changed(text: str, at: tuple[Step, ...], value: Json) -> str:
         made = spliced(text, _splices(text, root, before, wanted))
     try:
         is_right = _plain(_document(made)) == wanted
-    except ValueError:
+    except BadInput:
         is_right = False
     if not is_right:
         raise odd("aliases, inline lists or odd indentation stand where something would be put")
@@ -78,6 +79,8 @@ def _splices(text: str, node: yaml.Node, before: Json, wanted: Json) -> list[Spl
     if isinstance(node, yaml.SequenceNode) and isinstance(wanted, list) and node.value:
         assert isinstance(before, list)
         return _of_list(text, node, before, wanted)
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        raise odd("a table or list stands where a single value would be put")
     start, end = node.start_mark.index, node.end_mark.index
     column = _indent(text, start)
     if isinstance(wanted, dict | list) and wanted:

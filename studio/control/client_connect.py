@@ -1,4 +1,4 @@
-"""The control API's calls about chat clients; and one answer from the gateway, as clients see it."""
+"""The control API's calls about chat clients, and one answer from the gateway as they see it."""
 
 import ssl
 import time
