@@ -26,8 +26,13 @@ def test_added_and_removed_lines_differ_in_colour_and_in_their_sign(
     made = CodeBlock(look, "code", "Code", lines=5, marks=True)
     qtbot.addWidget(made)
     made.show_text("+a\n-b")
-    first = made.document().firstBlock()
-    colours = [
-        one.layout().formats()[0].format.foreground().color() for one in (first, first.next())
-    ]
-    assert colours == [look.colour("ok"), look.colour("harm")]
+    colours = []
+    block = made.document().firstBlock()
+    while block.isValid():
+        layout = block.layout()
+        ranges = layout.formats()
+        form = ranges[0].format
+        brush = form.foreground()
+        colours.append(brush.color().name())
+        block = block.next()
+    assert colours == [look.colour("ok").name(), look.colour("harm").name()]
