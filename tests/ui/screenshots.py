@@ -20,6 +20,8 @@ from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.connect import ConnectController
+from studio.ui.controllers.logs import LogsController
+from studio.ui.pages.log_desk import Part
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.state import Link
@@ -27,6 +29,7 @@ from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
 from tests.ui.fake_clients import FakeClients
+from tests.ui.fake_records import FakeRecords
 from tests.ui.fake_service import (
     BOOT_FAILED,
     CONSENT,
@@ -107,6 +110,7 @@ def ready(service: FakeService) -> None:
     service.be_ready(seconds=301)
     service.host = HOST
     FakeClients(service)
+    FakeRecords(service)
     service.keys = [
         KEY,
         msgspec.structs.replace(KEY, id="k2", name="Cline on the laptop", prefix="weir-8KdR"),
@@ -222,6 +226,7 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     shoot(studio, folder / f"{theme}-ready-new-key.png")
     session.forget_secret()
     connect_page(studio, folder, theme)
+    record_pages(studio, folder, theme)
     for width, height in ((900, 600), (1600, 1000)):
         window.resize(width, height)
         shoot(studio, folder / f"{theme}-ready-{width}.png")
@@ -246,6 +251,20 @@ def connect_page(studio: Studio, folder: Path, theme: str) -> None:
     area.choose("cline")
     wait_until(lambda: area.plan is not None and not area.pending)
     shoot(studio, folder / f"{theme}-connect-by-hand.png")
+    window.show_page(PageId.SERVE)
+
+
+def record_pages(studio: Studio, folder: Path, theme: str) -> None:
+    """Write the pictures of files, diagnosis and boots."""
+    window = studio.window
+    window.show_page(PageId.LOGS)
+    page = window.controller(PageId.LOGS)
+    assert isinstance(page, LogsController)
+    for part in (Part.ENGINE, Part.DIAGNOSIS, Part.BOOTS):
+        page.choose(part)
+        wait_until(lambda: not page.area.pending)
+        shoot(studio, folder / f"{theme}-logs-{part.value}.png")
+    page.choose(Part.LIVE)
     window.show_page(PageId.SERVE)
 
 

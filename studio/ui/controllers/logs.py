@@ -53,6 +53,7 @@ class LogArea(Area):
         """Read the page before."""
         before, source = self.older, self.source
         if before is not None:
+            self.go_to = self.lines[0].at if self.lines else None  # the eye stays where it was
             self.ask(
                 "files",
                 lambda client: client.log_page(
@@ -170,7 +171,10 @@ class LogsController(Controller):
         parts.show_files(self._said(), has_older=area.older is not None and not area.pending)
         causes = file_causes(area.found) if area.found is not None else failure_causes(area.known)
         parts.diagnosis.show_view(
-            headline(area.found, area.known), causes, can_act="fix" not in area.pending
+            headline(area.found, area.known),
+            causes,
+            can_act="fix" not in area.pending,
+            is_of_file=area.found is not None,
         )
         parts.diagnosis.show_problem(area.problem)
         rows = boot_rows(area.boots)

@@ -54,9 +54,17 @@ class DiagnosisPage(QScrollArea):
         self._cards.setSpacing(look.space("card_gap"))
         self._lay_out()
 
-    def show_view(self, headline: str, causes: tuple[CauseView, ...], *, can_act: bool) -> None:
-        """Show what is known; `can_act`: nothing is under way."""
+    def show_view(
+        self,
+        headline: str,
+        causes: tuple[CauseView, ...],
+        *,
+        can_act: bool,
+        is_of_file: bool = False,
+    ) -> None:
+        """Show what is known; `can_act`: nothing is under way; `is_of_file`: a file was read."""
         show_text(self._headline, headline)
+        self._last.setVisible(is_of_file)
         if (causes, can_act) == (self._causes, self._can_act):
             return
         self._causes, self._can_act = causes, can_act
@@ -212,6 +220,7 @@ class BootsPage(QScrollArea):
                     grid.addWidget(_cell(cell), 2 * number + 1, place)
             phases = label("small", row.phases, wrap=True)
             phases.setObjectName(f"boot-{number}-phases")
+            phases.setContentsMargins(0, 0, 0, self._look.space("step") * 2)
             grid.addWidget(phases, 2 * number + 2, 1, 1, len(cells) - 1)
         card.column.addLayout(grid)
         return card
