@@ -87,7 +87,7 @@ def test_a_last_member_with_a_comment_behind_it_keeps_the_comment() -> None:
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [('{\n "a": 1\n "b": 2\n}', 3), ('{\n\n"a": tru\n}', 3), ('{"a": "x\n"}', 1), ("{} {}", 1),
+    [('{\n "a": 1\n "b": 2\n}', 3), ('{\n\n"a": yes\n}', 3), ('{"a": "x\n"}', 1), ("{} {}", 1),
      ('{"a": NaN}', 1), ("[1 2]", 1), ("/* a", 1), ('{\n"a"', 2)],
 )  # fmt: skip
 def test_broken_json_is_refused_with_its_line(text: str, line: int) -> None:

@@ -22,7 +22,7 @@ def test_figures_are_of_the_pieces_and_of_the_engines_count() -> None:
 
 
 def test_thoughts_are_marked_and_other_lines_are_passed_over() -> None:
-    """Keep-alives and the end of the stream are no pieces."""
+    """What keeps it alive and the end of the stream are no pieces."""
     watch = _Watch(lambda: 0.0)
     thought = _piece('data: {"choices": [{"delta": {"reasoning_content": "hm"}}]}', watch)
     assert thought is not None
