@@ -106,6 +106,7 @@ class Invocation:
     quick: bool = False
     kinds: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     form: str = preset_words.FORMATS[0]
 
 
@@ -135,6 +136,7 @@ def parse(argv: Sequence[str]) -> Invocation:
         "assigned",
         "kinds",
         "runs",
+        "keep",
     ):
         given[name] = tuple(given.get(name) or ())
     both = _set_and_taken_away(

@@ -40,6 +40,7 @@ from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
 from studio.cli.speed import SPEED_COMMANDS
 from studio.cli.top import TOP_COMMANDS
+from studio.cli.uninstall import UNINSTALL_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -169,4 +170,5 @@ COMMANDS: Mapping[str, Command] = {
     **POOL_COMMANDS,
     **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
+    **UNINSTALL_COMMANDS,
 }

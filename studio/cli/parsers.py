@@ -33,6 +33,7 @@ from studio.cli import (
     service_words,
     settings_words,
     top_words,
+    uninstall_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -126,12 +127,14 @@ def build() -> _Parser:
         "try",
         "diagnose",
         "fix",
+        "uninstall",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
     connect_arguments.add_connect(made["connect"].arguments, made["connect"].options)
     connect_arguments.add_try(made["try"].arguments, made["try"].options)
+    _add_uninstall(made["uninstall"].options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])
@@ -159,6 +162,18 @@ def _command(commands: "argparse._SubParsersAction[_Parser]", name: str, text: s
 def _add_help(parser: _Parser) -> None:
     parser.options.add_argument(
         "-h", "--help", action=_Help, nargs=0, help=words.HELP_HELP, default=argparse.SUPPRESS
+    )
+
+
+def _add_uninstall(options: "argparse._ArgumentGroup") -> None:
+    for name, target, text in (
+        ("--remove", "kinds", uninstall_words.HELP_REMOVE),
+        ("--keep", "keep", uninstall_words.HELP_KEEP),
+    ):
+        options.add_argument(name, metavar="GROUP", dest=target, action="append", help=text)
+    options.add_argument("--dry-run", action="store_true", help=uninstall_words.HELP_DRY_RUN)
+    options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=uninstall_words.HELP_YES
     )
 
 

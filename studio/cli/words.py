@@ -24,6 +24,7 @@ from studio.cli import (
     settings_words,
     speed_words,
     top_words,
+    uninstall_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -59,6 +60,7 @@ COMMANDS: dict[str, str] = {
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",
     "report": report_words.ABOUT,
+    "uninstall": uninstall_words.ABOUT,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",

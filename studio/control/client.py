@@ -18,6 +18,7 @@ from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.client_traffic import TrafficCalls
+from studio.control.client_uninstall import UninstallCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
 from studio.domain.cards import CardsReading
 from studio.domain.control import (
@@ -69,6 +70,7 @@ class ControlClient(
     MonitorCalls,
     AlarmCalls,
     ConnectCalls,
+    UninstallCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 
