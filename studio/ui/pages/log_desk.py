@@ -10,6 +10,7 @@ from studio.ui.pages.diagnosis import BootsPage, DiagnosisPage
 from studio.ui.pages.logs import LogsPage
 from studio.ui.theme import Look
 from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.segments import Segments
 from studio.ui.widgets.text import label, show_text
 
 _TIME_WIDTH = 168
@@ -53,9 +54,10 @@ class LogDesk(QWidget):
             Part.DIAGNOSIS: t("Diagnosis"),
             Part.BOOTS: t("Boots"),
         }
-        self._tabs = {
-            part: Button(look, f"part-{part.value}", word) for part, word in words.items()
-        }
+        self._tabs = Segments(
+            "part", t("What to show"), [(part.value, word) for part, word in words.items()]
+        )
+        self._tabs.chosen.connect(self._on_tab)
         self._time = QLineEdit()
         self._time.setObjectName("log-time")
         self._time.setPlaceholderText(t("Go to 14:30, 10m, …"))
@@ -85,8 +87,7 @@ class LogDesk(QWidget):
             Part.BOOTS: self._side[1],
         }
         self._stack.setCurrentWidget(pages[part])
-        for one, tab in self._tabs.items():
-            tab.setChecked(one is part)
+        self._tabs.show_chosen(part.value)
         is_log = part in (Part.LIVE, Part.ENGINE, Part.SERVICE)
         self._time.setVisible(is_log)
         self._older.setVisible(part in (Part.ENGINE, Part.SERVICE))
@@ -108,9 +109,8 @@ class LogDesk(QWidget):
         column.addWidget(page)
         return frame
 
-    def _on_tab(self) -> None:
-        tab = self.sender()
-        self.part_chosen.emit(next(part for part, one in self._tabs.items() if one is tab))
+    def _on_tab(self, value: str) -> None:
+        self.part_chosen.emit(Part(value))
 
     def _on_time(self) -> None:
         if self._time.text().strip():
@@ -121,11 +121,7 @@ class LogDesk(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(margin, margin - step * 2, margin, 0)
         row.setSpacing(step * 2)
-        for tab in self._tabs.values():
-            tab.setCheckable(True)
-            tab.setProperty("kind", "choice")
-            tab.clicked.connect(self._on_tab)
-            row.addWidget(tab)
+        row.addWidget(self._tabs)
         row.addWidget(self._said, 1)
         row.addWidget(self._older)
         row.addWidget(self._time)

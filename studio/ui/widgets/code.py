@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
 from studio.ui.theme import Look
 
-_PAD = 20
+_PAD = 28
 _HEAD = re.compile(r"(?:---|\+\+\+|@@) ?")
 
 
