@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.control import launcher
@@ -66,6 +66,19 @@ def test_a_click_on_start_ends_in_points_on_the_chart_and_a_click_on_stop_ends_t
         return chart.view is not None and len(chart.view.lines[0].points) >= 2
 
     qtbot.waitUntil(has_points, timeout=PATIENCE_MS)
+
+    live.show_page(PageId.CONNECT)
+    click(qtbot, live, "try-ask")
+    panel = live.findChild(QPlainTextEdit, "try-answer")
+    assert panel is not None
+    qtbot.waitUntil(
+        lambda: "seen here: first token" in text(live, "try-seen") and panel.isEnabled(),
+        timeout=PATIENCE_MS,
+    )
+    page = live.controller(PageId.CONNECT)
+    assert isinstance(page, ConnectController)
+    qtbot.waitUntil(lambda: "try" not in page.area.pending, timeout=PATIENCE_MS)
+    assert page.area.problem is None
 
     click(qtbot, live, "stop")
 
