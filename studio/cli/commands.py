@@ -20,6 +20,7 @@ from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.history import HISTORY_COMMANDS
+from studio.cli.hub import HUB_COMMANDS
 from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
@@ -171,4 +172,5 @@ COMMANDS: Mapping[str, Command] = {
     **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
     **UNINSTALL_COMMANDS,
+    **HUB_COMMANDS,
 }

@@ -16,6 +16,8 @@ from studio.cli import (
     gateway_words,
     gpu_arguments,
     host_words,
+    hub_arguments,
+    hub_words,
     key_arguments,
     key_words,
     log_arguments,
@@ -146,6 +148,8 @@ def build() -> _Parser:
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
+    _add_models(made["models"])
+    hub_arguments.add_downloads(made["downloads"].arguments, made["downloads"].options)
     _add_argv(made["argv"])
     _add_service(made["service"])
     service_arguments.add_adopt(made["adopt"].arguments, made["adopt"].options)
@@ -361,6 +365,15 @@ def _add_presets(parser: _Parser) -> None:
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
+
+
+def _add_models(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    for name, text in hub_words.MODELS_COMMANDS.items():
+        made = _command(commands, name, text)
+        hub_arguments.add_models(name, made.arguments, made.options)
 
 
 def _add_argv(parser: _Parser) -> None:

@@ -15,6 +15,7 @@ from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
 from studio.control.clients import ClientRoutes
+from studio.control.downloads import DownloadRoutes
 from studio.control.live import Live
 from studio.control.monitoring import Monitoring
 from studio.control.records import Records
@@ -60,6 +61,7 @@ class Router:
             *Benches(studio.bench).routes(),
             *AlarmRoutes(studio.alarms).routes(),
             *ClientRoutes(studio.clients).routes(),
+            *DownloadRoutes(studio.downloads).routes(),
             *Live(studio.cards).routes(),
             *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
