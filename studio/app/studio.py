@@ -11,6 +11,7 @@ from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.clients_around import made as made_clients
 from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
@@ -126,6 +127,10 @@ class Studio:
             active_keys=lambda: parts.keys.active,
             publish=self.bus.publish,
         )
+        self.clients = made_clients(
+            parts.paths, keys=self.keys, door=self.door, presets=parts.presets,
+            settings=parts.settings, engine=self.engine,
+        )  # fmt: skip
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
         self.bench = Bench(parts, host=self.host, boot=self.boots.last)

@@ -12,6 +12,7 @@ from studio.cli.arguments import Invocation
 from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.cache import CACHE_COMMANDS
+from studio.cli.connect import CONNECT_COMMANDS
 from studio.cli.console import Console
 from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
@@ -150,6 +151,7 @@ COMMANDS: Mapping[str, Command] = {
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **KEPT_KEY_COMMANDS,
+    **CONNECT_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,

@@ -11,6 +11,7 @@ from studio.cli import (
     bench_words,
     boot_words,
     cache_words,
+    connect_arguments,
     gateway_arguments,
     gateway_words,
     gpu_arguments,
@@ -124,6 +125,8 @@ def build() -> _Parser:
         "presets",
         "doctor",
         "requests",
+        "connect",
+        "try",
         "diagnose",
         "fix",
         "uninstall",
@@ -131,6 +134,8 @@ def build() -> _Parser:
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    connect_arguments.add_connect(made["connect"].arguments, made["connect"].options)
+    connect_arguments.add_try(made["try"].arguments, made["try"].options)
     _add_uninstall(made["uninstall"].options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])

@@ -12,6 +12,7 @@ import msgspec
 
 from studio.control.client_alarms import AlarmCalls
 from studio.control.client_bench import BenchCalls
+from studio.control.client_connect import ConnectCalls
 from studio.control.client_downloads import DownloadCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
@@ -70,6 +71,7 @@ class ControlClient(
     BenchCalls,
     MonitorCalls,
     AlarmCalls,
+    ConnectCalls,
     UninstallCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""

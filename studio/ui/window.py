@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLay
 
 from studio.domain.server import EngineState
 from studio.ui.bridge import Bridge
+from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.serve import ServeController
 from studio.ui.controllers.table import CONTROLLERS
@@ -171,6 +172,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+P", self.home.switch),
             ("Ctrl+Shift+C", self._strip.copy_address.copy),
             ("Ctrl+Shift+R", self._on_report),
+            ("Ctrl+Shift+T", self._on_try),
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(slot)
@@ -214,6 +216,12 @@ class MainWindow(QMainWindow):
         logs = self.controller(PageId.LOGS)
         if isinstance(logs, LogsController):
             logs.open_report()
+
+    def _on_try(self) -> None:
+        connect = self.controller(PageId.CONNECT)
+        self.show_page(PageId.CONNECT)
+        if isinstance(connect, ConnectController):
+            connect.begin_try()
 
     def _on_theme(self) -> None:
         order = list(ThemeChoice)

@@ -4,6 +4,7 @@ A text document would lay out every line it is given; this keeps a list and pain
 so that a burst costs what copying its references costs.
 """
 
+import bisect
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
@@ -106,6 +107,17 @@ class LogView(QAbstractScrollArea):
         self.lines.filter(gravity, only_matches=only_matches)
         self._anchor = self._cursor = None
         self._after_search()
+
+    def go_to(self, at: float) -> bool:
+        """Bring the first line that is not older than `at` to the top; False: there is none."""
+        rows = self.lines.shown
+        row = bisect.bisect_left(rows, at, key=lambda line: line.at)
+        if row == len(rows):
+            return False
+        self.set_follow(False)
+        self._steer_to(row)
+        self._select(row, extend=False)
+        return True
 
     def search(self, text: str) -> None:
         """Mark the lines that hold `text`, whatever its case, and go to the newest."""
