@@ -43,6 +43,7 @@ from studio.domain.metrics import LogLine, Tick
 from studio.domain.report import ReportEntry, ReportPreview
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 from tests.ui.fake_http import TOKEN, Server
+from tests.ui.fake_serving import FakeServing
 
 REPORT = ReportPreview(
     made_at=1_796_000_000.0,
@@ -225,6 +226,7 @@ class FakeService:
         self.history: list[Tick] = []
         self.log: list[LogLine] = []
         self.keys: list[KeyInfo] = []
+        self.serving = FakeServing()
         self.asked: list[tuple[str, object]] = []
         self.on_up: Callable[[UpRequest], UpResult | ErrorInfo] = self.refuse
         self._subscribers: list[queue.Queue[Event | None]] = []
@@ -345,6 +347,9 @@ class FakeService:
     def answer(self, method: str, path: str, body: bytes) -> object:
         """Return the record for a request, or an `ErrorInfo`."""
         route, _, query = path.removeprefix(PREFIX).partition("?")
+        beside = self.serving.answer(route, body)
+        if beside is not None:
+            return beside()
         if method == "POST":
             return self._post(route, body)
         match route:
