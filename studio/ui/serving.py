@@ -38,6 +38,8 @@ class ServingArea(Area):
         self._wanted: PlanRequest | None = None
         self._last_fix: FixRequest | None = None
         self._cause: object = None
+        self._stale: set[str] = set()
+        """Questions whose answer under way may be older than what was heard since."""
         bridge.opened.connect(self._on_opened)
         bridge.arrived.connect(self._on_arrived)
 
@@ -105,33 +107,60 @@ class ServingArea(Area):
             return
 
         def done(plan: Plan) -> None:
-            if request == self._wanted:
+            if self._is_fresh("plan") and request == self._wanted:
                 self._keep(plan=plan, plan_problem=None)
             else:
                 self._plan()
 
         def failed(error: ErrorInfo) -> None:
-            if request == self._wanted:
+            if self._is_fresh("plan") and request == self._wanted:
                 self._keep(plan=None, plan_problem=error)
             else:
                 self._plan()
 
-        self.ask("plan", lambda client: client.plan(request), done, failed)
+        if not self.ask("plan", lambda client: client.plan(request), done, failed):
+            self._stale.add("plan")
+
+    def _is_fresh(self, name: str) -> bool:
+        """Tell whether nothing happened since the question was asked; asked once."""
+        fresh = name not in self._stale
+        self._stale.discard(name)
+        return fresh
 
     def _look(self) -> None:
-        self.ask("remedies", lambda client: client.remedies(), self._take_remedies, _ignore)
+        if not self.ask(
+            "remedies", lambda client: client.remedies(), self._take_remedies, self._miss_remedies
+        ):
+            self._stale.add("remedies")
 
     def _take_remedies(self, found: RemedyList) -> None:
-        self._keep(offered=found.offered)
+        if self._is_fresh("remedies"):
+            self._keep(offered=found.offered)
+        else:
+            self._look()
+
+    def _miss_remedies(self, _error: ErrorInfo) -> None:
+        self._stale.discard("remedies")
 
     def _take_alarms(self, found: AlarmList) -> None:
         self._keep(alarms=found.active)
 
+    def _take_first_alarms(self, found: AlarmList) -> None:
+        if self._is_fresh("alarms"):
+            self._take_alarms(found)
+        else:
+            self._ask_alarms()
+
+    def _ask_alarms(self) -> None:
+        self.ask("alarms", lambda client: client.alarms(), self._take_first_alarms, _ignore)
+
     def _take_pool(self, pool: PoolReport) -> None:
-        self._keep(pool=pool)
+        if self._now.pool is None:  # an event that came meanwhile is newer
+            self._keep(pool=pool)
 
     def _take_queue(self, queue: Queue) -> None:
-        self._keep(queue=queue)
+        if self._now.queue is None:
+            self._keep(queue=queue)
 
     def _keep(self, **fields: object) -> None:
         self._now = msgspec.structs.replace(self._now, **fields)
@@ -139,7 +168,8 @@ class ServingArea(Area):
 
     def _on_opened(self, _opening: object) -> None:
         self._now = Served()
-        self.ask("alarms", lambda client: client.alarms(), self._take_alarms, _ignore)
+        self._stale.clear()
+        self._ask_alarms()
         self.ask("pool", lambda client: client.pool(), self._take_pool, _ignore)
         self.ask("queue", lambda client: client.queue(), self._take_queue, _ignore)
         self._look()
@@ -156,6 +186,8 @@ class ServingArea(Area):
                     others = tuple(one for one in self._now.alarms if one.code != alarm.code)
                     mine = (alarm,) if alarm.ended_at is None else ()
                     self._keep(alarms=(*mine, *others))
+                    if "alarms" in self.pending:
+                        self._stale.add("alarms")
                     self._look()
                 case EngineChanged(engine=engine):
                     cause = (engine.state, engine.error, engine.badges)

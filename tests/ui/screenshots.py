@@ -214,7 +214,8 @@ def has_problem(studio: Studio) -> bool:
 
 def shoot(studio: Studio, path: Path) -> None:
     """Write one picture."""
-    wait_until(lambda: True)
+    area = studio.window.home.area
+    wait_until(lambda: not area.pending or studio.session.known.link is not Link.LIVE)
     if not studio.window.grab().save(str(path)):
         raise OSError(path)
 

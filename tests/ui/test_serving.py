@@ -27,7 +27,7 @@ def test_the_marked_preset_is_planned_and_another_one_when_it_is_marked(
 
 
 def test_cards_can_be_chosen_where_there_are_several(
-    qtbot: QtBot, service: FakeService, bridge: object, window: MainWindow
+    qtbot: QtBot, service: FakeService, window: MainWindow
 ) -> None:
     """Two programs share a machine by its cards; Start uses what is pressed."""
     service.serving.plan = msgspec.structs.replace(recorded_plan("four-cards"), gpus=(0, 1))
@@ -38,6 +38,8 @@ def test_cards_can_be_chosen_where_there_are_several(
     )
     window.home.area.plan_again()
     qtbot.waitUntil(lambda: shown(window, "card-3"))
+    area = window.home.area
+    qtbot.waitUntil(lambda: area.now.plan is not None and area.now.plan.gpus == (0, 1))
 
     click(qtbot, window, "card-0")
 

@@ -109,6 +109,8 @@ class ServeController(Controller):
 
     def _on_area(self) -> None:
         self._show(self.desk.session.known)
+        if self.page.isVisible():
+            self.show_ticks(tuple(self.desk.session.ticks))
 
     def _on_cards(self, gpus: tuple[int, ...] | None) -> None:
         self._gpus = gpus

@@ -137,6 +137,7 @@ class Ledger(QWidget):
     def _add_row(self) -> None:
         row = (_Swatch(self._look), Elided("small"), label("small"))
         place = len(self._rows)
+        row[2].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for across, widget in enumerate(row):
             self._grid.addWidget(widget, place, across)
         self._rows.append(row)

@@ -69,13 +69,14 @@ class Notices(QWidget):
         self.hide()
 
     def show_notices(self, views: tuple[NoticeView, ...]) -> None:
-        """Show `views`; what did not change is left alone, so that it keeps the focus."""
+        """Show `views`; nothing is touched where nothing changed."""
         if views == self._views:
             return
         self._views = views
         for card in self._cards:
             self._column.removeWidget(card)
             card.hide()
+            card.setParent(None)
             card.deleteLater()
         self._cards = [Notice(self._look, view) for view in views]
         for card in self._cards:
