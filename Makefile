@@ -202,6 +202,16 @@ bench-alarms: dev ## What spill and alarms cost in a second, and how soon an ala
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 
+# --- Packaging ----------------------------------------------------------------------------
+
+packages: dev ## Build the .deb, the .run, an apt folder, SBOM and sums into dist/
+	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf'
+	$(BIN)/python -m installer.build $(ARGS)
+
+packages-test: dev ## As root: try dist/ in clean roots of Debian 12 and 13 (ARGS=--suite=bookworm)
+	@$(MAKE) --no-print-directory apt APT='debootstrap'
+	$(BIN)/python -m installer.trial dist $(ARGS)
+
 # --- Keeping up ---------------------------------------------------------------------------
 
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-header

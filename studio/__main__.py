@@ -67,9 +67,23 @@ class LocalConnector:
         )
 
     def ui(self, argv: Sequence[str]) -> int:
-        """Open the window; the service it starts outlives it."""
+        """Open the window; the service it starts outlives it.
+
+        Raises: HostLacks (`window-missing`), and what the window raises.
+        """
+        from studio.domain.errors import HostLacks
         from studio.host import paths
-        from studio.ui import main as window
+
+        try:
+            from studio.ui import main as window
+        except ImportError as error:
+            raise HostLacks(
+                "window-missing",
+                f"The window cannot be opened here: {error}.",
+                hint="An installation with --headless has none. Else libraries are missing: on "
+                "Debian and Ubuntu `sudo apt install libgl1 libegl1 libxcb1 libx11-6 "
+                "libxcb-cursor0`. `weir up` and `weir status` do without.",
+            ) from error
 
         return window.run(
             list(argv),
@@ -83,7 +97,9 @@ class LocalConnector:
 def main() -> int:
     """Run the `weir` command."""
     from studio.cli import main as command_line
+    from studio.host import frozen
 
+    frozen.restore_environment()
     return command_line.run(sys.argv[1:], LocalConnector())
 
 

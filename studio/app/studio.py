@@ -14,6 +14,7 @@ from studio.app.bus import Bus
 from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
+from studio.app.downloads import Downloads
 from studio.app.gateway import Door
 from studio.app.insight import Insight
 from studio.app.last_failure import LastFailure
@@ -76,7 +77,8 @@ class Studio:
         self._started_at = time.time()
         parts.bind(self)
         parts.slow_paths.look_at(lambda: self._machine.last)
-        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.downloads = Downloads(parts.paths, self.bus.publish)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self._heard)
         self.presets = Presets(
             parts.paths, parts.presets, parts.catalog, self._seen_host,
             lambda: parts.settings.now.pins,
@@ -207,6 +209,7 @@ class Studio:
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
                 tasks.create_task(self.on_demand.run())
+                tasks.create_task(self.downloads.run())
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -312,6 +315,7 @@ class Studio:
 
     def _heard(self, event: Event) -> None:
         self._line.hear(event)
+        self.downloads.heard(event)
         self.bus.publish(event)
 
     # -- what the parts report -------------------------------------------------------------

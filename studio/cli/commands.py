@@ -19,6 +19,7 @@ from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.history import HISTORY_COMMANDS
+from studio.cli.hub import HUB_COMMANDS
 from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
@@ -39,6 +40,7 @@ from studio.cli.service import SERVICE_COMMANDS
 from studio.cli.settings import SETTINGS_COMMANDS
 from studio.cli.speed import SPEED_COMMANDS
 from studio.cli.top import TOP_COMMANDS
+from studio.cli.uninstall import UNINSTALL_COMMANDS
 from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
@@ -167,4 +169,6 @@ COMMANDS: Mapping[str, Command] = {
     **POOL_COMMANDS,
     **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
+    **UNINSTALL_COMMANDS,
+    **HUB_COMMANDS,
 }

@@ -15,6 +15,8 @@ from studio.cli import (
     gateway_words,
     gpu_arguments,
     host_words,
+    hub_arguments,
+    hub_words,
     key_arguments,
     key_words,
     log_arguments,
@@ -32,6 +34,7 @@ from studio.cli import (
     service_words,
     settings_words,
     top_words,
+    uninstall_words,
     words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
@@ -123,10 +126,12 @@ def build() -> _Parser:
         "requests",
         "diagnose",
         "fix",
+        "uninstall",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    _add_uninstall(made["uninstall"].options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])
@@ -138,6 +143,8 @@ def build() -> _Parser:
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
+    _add_models(made["models"])
+    hub_arguments.add_downloads(made["downloads"].arguments, made["downloads"].options)
     _add_argv(made["argv"])
     _add_service(made["service"])
     service_arguments.add_adopt(made["adopt"].arguments, made["adopt"].options)
@@ -154,6 +161,18 @@ def _command(commands: "argparse._SubParsersAction[_Parser]", name: str, text: s
 def _add_help(parser: _Parser) -> None:
     parser.options.add_argument(
         "-h", "--help", action=_Help, nargs=0, help=words.HELP_HELP, default=argparse.SUPPRESS
+    )
+
+
+def _add_uninstall(options: "argparse._ArgumentGroup") -> None:
+    for name, target, text in (
+        ("--remove", "kinds", uninstall_words.HELP_REMOVE),
+        ("--keep", "keep", uninstall_words.HELP_KEEP),
+    ):
+        options.add_argument(name, metavar="GROUP", dest=target, action="append", help=text)
+    options.add_argument("--dry-run", action="store_true", help=uninstall_words.HELP_DRY_RUN)
+    options.add_argument(
+        "-y", "--yes", dest="consent", action="store_true", help=uninstall_words.HELP_YES
     )
 
 
@@ -341,6 +360,15 @@ def _add_presets(parser: _Parser) -> None:
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
+
+
+def _add_models(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    for name, text in hub_words.MODELS_COMMANDS.items():
+        made = _command(commands, name, text)
+        hub_arguments.add_models(name, made.arguments, made.options)
 
 
 def _add_argv(parser: _Parser) -> None:

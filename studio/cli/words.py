@@ -13,6 +13,7 @@ from studio.cli import (
     gateway_words,
     gpu_words,
     history_words,
+    hub_words,
     key_words,
     network_words,
     pool_words,
@@ -23,6 +24,7 @@ from studio.cli import (
     settings_words,
     speed_words,
     top_words,
+    uninstall_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -58,6 +60,7 @@ COMMANDS: dict[str, str] = {
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",
     "report": report_words.ABOUT,
+    "uninstall": uninstall_words.ABOUT,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
@@ -68,6 +71,8 @@ COMMANDS: dict[str, str] = {
     "requests": key_words.ABOUT_REQUESTS,
     "cache": cache_words.ABOUT,
     "gateway": gateway_words.ABOUT,
+    "models": hub_words.ABOUT_MODELS,
+    "downloads": hub_words.ABOUT_DOWNLOADS,
     "runtime": "List, install, check, repair and roll back the engines that can be had.",
     "network": network_words.ABOUT,
     "service": service_words.ABOUT,

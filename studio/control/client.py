@@ -12,11 +12,13 @@ import msgspec
 
 from studio.control.client_alarms import AlarmCalls
 from studio.control.client_bench import BenchCalls
+from studio.control.client_downloads import DownloadCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.client_traffic import TrafficCalls
+from studio.control.client_uninstall import UninstallCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
 from studio.domain.cards import CardsReading
 from studio.domain.control import (
@@ -60,7 +62,15 @@ _EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class ControlClient(
-    PresetCalls, RuntimeCalls, KeyCalls, TrafficCalls, BenchCalls, MonitorCalls, AlarmCalls
+    PresetCalls,
+    RuntimeCalls,
+    KeyCalls,
+    DownloadCalls,
+    TrafficCalls,
+    BenchCalls,
+    MonitorCalls,
+    AlarmCalls,
+    UninstallCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 

@@ -1,14 +1,17 @@
 """The calls that need neither a service nor a home in order, from what is there.
 
-Logs, reports, and what a log says of a failure: when everything is broken, these have to work.
+Logs, reports, what a log says of a failure, and the removal of it all: when everything is broken,
+these have to work.
 """
 
 from studio.app.diagnosis import Diagnoses
 from studio.app.logs import Logs
 from studio.app.report import Reports, opened
 from studio.app.settings import SettingsFile
+from studio.app.uninstall import Uninstall
 from studio.control.calls import answered
 from studio.control.records import Records
+from studio.control.uninstalling import UninstallRoutes
 from studio.host.paths import Paths
 from studio.serving import diagnose
 
@@ -22,7 +25,9 @@ class Salvage:
         catalogue = paths.catalogue / "runtimes" / "failures.toml"
         diagnoses = Diagnoses(paths, lambda: diagnose.load(catalogue))
         self._records = Records(logs, reports, diagnoses)
+        self._uninstall = UninstallRoutes(Uninstall(paths))
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
         """Return status and JSON body; every `StudioError` becomes an answer too."""
-        return await answered(self._records.routes(), method, path, query, body)
+        routes = [*self._records.routes(), *self._uninstall.routes()]
+        return await answered(routes, method, path, query, body)

@@ -24,7 +24,7 @@ from studio.app.wiring import Parts
 from studio.control.server import ControlServer
 from studio.control.service_log import log_to
 from studio.domain.errors import Damaged
-from studio.host import files, limits, plain_home
+from studio.host import files, frozen, limits, plain_home
 from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.host.systemd import Notifier, journal_handlers
@@ -89,6 +89,7 @@ def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
             sys.stdout.write("The service of this folder runs already.\n")
             return 0
         log_to(paths, journal_handlers())
+        frozen.load_all("studio", but=("studio.cli", "studio.ui", "studio.host.guard"))
         limits.raise_open_files()  # before the loop, so that all that follows has it
         with _fast_loop() as runner:
             runner.run(_Service(paths, until_released=until_released, autostart=autostart).main())

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.errors import Damaged, HostLacks, NetworkFailure, StudioError
-from studio.host import pip_config, process
+from studio.host import frozen, pip_config, process
 from studio.host.network import NetworkPolicy, in_force
 
 _INSTALL_TIMEOUT_S = 6 * 3600.0
@@ -65,6 +65,9 @@ def binary() -> str:
 
     Raises: HostLacks (`uv-missing`).
     """
+    packed = frozen.program("uv")
+    if packed is not None:
+        return str(packed)
     try:
         import uv  # here, so that a machine can be looked at without it (`weir doctor --json`)
 

@@ -110,9 +110,21 @@ def outcome_of(case: dict[str, Any]) -> dict[str, Any]:
         return {"error": "pages-differ"}
     except ValueError as error:
         found = re.search(r"maximum model length is (\d+)", str(error))
-        return {"refused": True, "longest": int(found[1]) if found else 0}
+        named = int(found[1]) if found else 0
+        return {"refused": True, "longest": longest_of(case, named)}
     tokens, _ = sizing.get_kv_cache_capacity(settings, made)
     return {"refused": False, "blocks": made.num_blocks, "tokens": tokens}
+
+
+def longest_of(case: dict[str, Any], named: int) -> int:
+    """Return the length that the engine takes in the end, asked again with each that it names.
+
+    It names what the first stage without room would hold; a later stage may hold less.
+    """
+    if not 0 < named < case["max_model_len"] or case.get("stages", 1) == 1:
+        return named
+    again = outcome_of({**case, "max_model_len": named})
+    return again["longest"] if again.get("refused") else named
 
 
 def main() -> None:

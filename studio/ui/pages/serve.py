@@ -1,5 +1,6 @@
 """The home page: choose and start, watch it come up, then watch the weir."""
 
+import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -99,7 +100,7 @@ class ServePage(QScrollArea):
             else ()
         )
         if mode is Mode.WEIR:
-            self.requests.show_requests(requests_view(served.pool, served.queue))
+            self.requests.show_requests(requests_view(served.pool, served.queue, time.time()))
         if mode is Mode.PROGRESS:
             self._progress.show_known(known, now_s)
 

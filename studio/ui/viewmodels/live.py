@@ -1,7 +1,5 @@
 """Beside the weir: who is in the pool, who waits for an engine, what the monitor warns of."""
 
-import time
-
 import msgspec
 
 from studio.domain.alarms import Alarm, Severity
@@ -52,8 +50,8 @@ class RequestsView(msgspec.Struct, frozen=True, kw_only=True):
     """Who waits for an engine and what happens next; empty: nobody, nothing."""
 
 
-def requests_view(pool: PoolReport | None, queue: Queue | None) -> RequestsView:
-    """Return the table of requests, and the line about the queue."""
+def requests_view(pool: PoolReport | None, queue: Queue | None, now_s: float) -> RequestsView:
+    """Return the table of requests and the line about the queue, at `now_s` since the epoch."""
     residents = pool.residents if pool else ()
     left = len(residents) - ROWS
     return RequestsView(
@@ -62,7 +60,7 @@ def requests_view(pool: PoolReport | None, queue: Queue | None) -> RequestsView:
         rows=tuple(_row(one) for one in residents[:ROWS]),
         empty="" if residents else t("No request runs. Clients use the address above."),
         more=nt("and {n} more", "and {n} more", left).format(n=left) if left > 0 else "",
-        queue=queue_line(queue),
+        queue=queue_line(queue, now_s),
     )
 
 
@@ -74,11 +72,10 @@ def _row(one: Resident) -> tuple[str, ...]:
     return (one.key or UNKNOWN, one.model or UNKNOWN, tokens, state, duration_text(one.age_s))
 
 
-def queue_line(queue: Queue | None, now_s: float | None = None) -> str:
+def queue_line(queue: Queue | None, now_s: float) -> str:
     """Return who waits for an engine, and what happens by itself next."""
     if queue is None:
         return ""
-    now_s = time.time() if now_s is None else now_s
     parts = []
     for one in queue.presets:
         count = len(one.requests)

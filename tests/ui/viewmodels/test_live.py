@@ -12,7 +12,7 @@ from tests.ui.fake_serving import BY_HAND, POOL_REPORT, SMALLER, SPILLS, offered
 
 def test_an_estimate_is_marked_and_an_unknown_key_is_a_dash() -> None:
     """A guess must not look like a count."""
-    rows = requests_view(POOL_REPORT, None).rows
+    rows = requests_view(POOL_REPORT, None, 0.0).rows
 
     assert rows[0] == ("Open WebUI", "chat", "18,420 tokens", "writing", "12.0 s")
     assert rows[1][:4] == ("–", "chat", "≈ 9,000 tokens", "reading")
@@ -21,10 +21,10 @@ def test_an_estimate_is_marked_and_an_unknown_key_is_a_dash() -> None:
 def test_many_requests_are_counted_and_none_is_said() -> None:
     """Sixty-four seats must not push the charts off the page."""
     many = tuple(Resident(request_id=str(n), prompt_tokens=n) for n in range(64))
-    full = requests_view(msgspec.structs.replace(POOL_REPORT, residents=many), None)
+    full = requests_view(msgspec.structs.replace(POOL_REPORT, residents=many), None, 0.0)
 
     assert (len(full.rows), full.more) == (ROWS, f"and {64 - ROWS} more")
-    assert requests_view(None, None).empty != ""
+    assert requests_view(None, None, 0.0).empty != ""
 
 
 def test_the_queue_says_who_waits_and_when_the_engine_stops() -> None:
@@ -38,7 +38,7 @@ def test_the_queue_says_who_waits_and_when_the_engine_stops() -> None:
     words = queue_line(queue, 100.0)
 
     assert words.startswith("2 requests wait for big · stops in ")
-    assert queue_line(Queue()) == ""
+    assert queue_line(Queue(), 0.0) == ""
 
 
 def test_only_what_the_service_can_do_gets_a_button() -> None:

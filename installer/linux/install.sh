@@ -1,0 +1,120 @@
+#!/bin/sh
+# Installs Weir Studio for one person, without root; runs in the folder that the .run unpacked.
+#   --headless   without the window and Qt        --prefix DIR   instead of ~/.local
+# PREFIX/opt/weir-studio/<version> is written beside what is there, tried, and switched to by one
+# rename: a power cut leaves the old version or the new one. What runs keeps running.
+set -eu
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'error: %s\nhint: %s\n' "$1" "$2" >&2; exit 1; }
+
+here=$(cd "$(dirname "$0")" && pwd)
+version=$(cat "$here/VERSION")
+prefix=${WEIR_PREFIX:-$HOME/.local}
+headless=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --headless) headless=1 ;;
+    --prefix) [ $# -gt 1 ] || fail "--prefix wants a folder." "For example: --prefix ~/.local"
+              prefix=$2; shift ;;
+    --prefix=*) prefix=${1#--prefix=} ;;
+    -h|--help) say "usage: weir-studio-$version.run [-- --headless] [-- --prefix DIR]"; exit 0 ;;
+    *) fail "The option $1 is not known." "Known are --headless and --prefix DIR." ;;
+  esac
+  shift
+done
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+
+program=$prefix/opt/weir-studio
+target=$program/$version
+mkdir -p "$program" 2>/dev/null \
+  || fail "$program cannot be made." "Choose a folder of your own: --prefix DIR"
+
+# One at a time; a lock whose owner is gone is no lock.
+lock=$program/.installing
+if ! mkdir "$lock" 2>/dev/null; then
+  owner=$(cat "$lock/pid" 2>/dev/null || echo)
+  if [ -n "$owner" ] && kill -0 "$owner" 2>/dev/null; then
+    fail "Another installation is under way (process $owner)." "Wait until it has ended."
+  fi
+  rm -rf "$lock"; mkdir "$lock"
+fi
+echo $$ > "$lock/pid"
+trap 'rm -rf "$lock" "$target.part"' EXIT
+trap 'exit 1' HUP INT TERM
+
+need=$(cat "$here/KILOBYTES")
+free=$(df -Pk "$program" | awk 'NR == 2 { print $4 }')
+[ "$free" -ge $((need + 20480)) ] \
+  || fail "$program has $((free / 1024)) MB free; $((need / 1024 + 20)) MB are needed." \
+          "Free some space, or choose another disk: --prefix DIR"
+
+rm -rf "$target.part"
+cp -R "$here/weir-studio" "$target.part" \
+  || fail "The files could not be copied to $target.part." "The lines above say why."
+if [ -n "$headless" ]; then
+  rm -rf "$target.part/_internal/PySide6" "$target.part/_internal/shiboken6" \
+         "$target.part"/_internal/libQt6* "$target.part"/_internal/libpyside6* \
+         "$target.part"/_internal/libshiboken6* "$target.part"/_internal/libicu*
+fi
+
+said=$("$target.part/weir" --version 2>&1) || fail "The new version does not start: $said" \
+  "It needs Linux with glibc 2.34 or newer. What was installed before is untouched."
+[ "$said" = "weir $version" ] || fail "The new version says \`$said\` instead of its number." \
+  "Fetch the file again. What was installed before is untouched."
+
+rm -rf "$target.old"
+[ ! -e "$target" ] || mv "$target" "$target.old"
+mv "$target.part" "$target"
+rm -rf "$target.old"
+
+before=$(readlink "$program/current" 2>/dev/null || echo)
+ln -sfn "$version" "$program/.current.new"
+mv -T "$program/.current.new" "$program/current" 2>/dev/null \
+  || { rm -f "$program/current"; mv "$program/.current.new" "$program/current"; }
+
+# Links and entries outside; what is not ours is left alone.
+: > "$program/installed.new"
+own() { printf '%s\n' "$1" >> "$program/installed.new"; }
+mkdir -p "$prefix/bin"
+link=$prefix/bin/weir
+if [ ! -e "$link" ] && [ ! -L "$link" ] || [ "$(readlink "$link")" = "$program/current/weir" ]; then
+  ln -sfn "$program/current/weir" "$link"; own "$link"
+else
+  say "note: $link is not ours and stays; start $program/current/weir instead."
+fi
+if [ -z "$headless" ]; then
+  share=$prefix/share
+  mkdir -p "$share/applications" "$share/icons/hicolor/scalable/apps"
+  command=$(printf '%s' "$program/current/weir" | sed 's/[\\"$`]/\\\\&/g; s/%/%%/g')
+  sed "s|@WEIR@|\"$(printf '%s' "$command" | sed 's/[&|\\]/\\&/g')\"|" \
+    "$here/weir-studio.desktop" > "$share/applications/.weir-studio.desktop.new"
+  mv "$share/applications/.weir-studio.desktop.new" "$share/applications/weir-studio.desktop"
+  cp "$here/weir-studio.svg" "$share/icons/hicolor/scalable/apps/weir-studio.svg"
+  own "$share/applications/weir-studio.desktop"
+  own "$share/icons/hicolor/scalable/apps/weir-studio.svg"
+  missing=$(ldd "$target/_internal/PySide6/Qt/plugins/platforms/libqxcb.so" 2>/dev/null \
+    | awk '/not found/ { print $1 }' | sort -u | tr '\n' ' ')
+  [ -z "$missing" ] || say "note: The window needs libraries that are missing here: $missing" \
+    "On Debian and Ubuntu: sudo apt install libgl1 libegl1 libxcb1 libx11-6. The command line works without."
+fi
+mv "$program/installed.new" "$program/installed"
+
+# The version before stays for the way back; older ones go, unless something of them runs.
+for old in "$program"/*/; do
+  old=${old%/}; name=${old##*/}
+  case $name in "$version"|"$before"|current) continue ;; esac
+  [ -x "$old/weir" ] || continue
+  running=
+  for exe in /proc/[0-9]*/exe; do
+    case $(readlink "$exe" 2>/dev/null || echo) in "$old"/*) running=1; break ;; esac
+  done
+  [ -n "$running" ] || rm -rf "$old"
+done
+
+say "Weir Studio $version is installed in $target."
+case :$PATH: in
+  *:"$prefix/bin":*) say "Start it: weir ui, or weir up on a box without a screen." ;;
+  *) say "Start it: $prefix/bin/weir ui (that folder is not in your PATH)." ;;
+esac
+say "Remove it: weir uninstall"

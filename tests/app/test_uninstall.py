@@ -1,0 +1,150 @@
+"""What is ours, and what of it goes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from studio.app.uninstall import Uninstall
+from studio.domain.errors import Busy
+from studio.domain.uninstall import Belongings, UninstallRequest
+from studio.host.documents import write_json
+from studio.host.own_program import OwnProgram
+from studio.host.paths import Paths, bundled_root
+
+ALL = UninstallRequest(remove=tuple(Belongings))
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """Return a home with something of every kind, and a file that is not ours."""
+    home = tmp_path / "wéir home"
+    made = {
+        "models/a/weights": 1_000, "runtimes/r/lib": 500, "cache/uv/x": 100, "logs/engine.log": 10,
+        "history.db": 20, "history.db-wal": 5, "studio.db": 30, "settings.json": 2,
+        "service/service.lock": 0, "presets/mine.toml": 7, "notes of mine.txt": 3,
+    }  # fmt: skip
+    for name, size in made.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size)
+    os.link(home / "runtimes/r/lib", home / "store-link")
+    (home / "store").mkdir()
+    (home / "store-link").rename(home / "store/lib")
+    return Paths(home=home, catalogue=bundled_root())
+
+
+def of(paths: Paths, program: OwnProgram | None = None) -> Uninstall:
+    """Return the uninstaller of a home, for a person without a unit."""
+    environ = {"HOME": str(paths.home.parent), "XDG_CONFIG_HOME": str(paths.home.parent / "config")}
+    return Uninstall(paths, environ=environ, program=lambda: program or OwnProgram())
+
+
+def test_everything_is_listed_with_its_size_and_shared_bytes_once(paths: Paths) -> None:
+    """What would be freed is no guess."""
+    plan = of(paths).plan()
+
+    sizes = dict.fromkeys(Belongings, 0)
+    for place in plan.places:
+        sizes[place.group] += place.bytes
+    assert sizes[Belongings.MODELS] == 1_000
+    assert sizes[Belongings.RUNTIMES] == 500
+    assert sizes[Belongings.HISTORY] == 25
+    assert sizes[Belongings.KEYS] == 30
+    assert sizes[Belongings.SETTINGS] == 9
+    assert plan.foreign == (str(paths.home / "notes of mine.txt"),)
+    assert plan.service_pid is None
+
+
+def test_only_what_was_chosen_goes(paths: Paths) -> None:
+    """Models stay unless they are named; a stranger's file stays always."""
+    result = of(paths).remove(UninstallRequest(remove=(Belongings.RUNTIMES, Belongings.HISTORY)))
+
+    assert result.left == ()
+    assert result.freed_bytes == 525
+    assert not (paths.home / "runtimes").exists()
+    assert not (paths.home / "history.db-wal").exists()
+    assert (paths.home / "models/a/weights").stat().st_size == 1_000
+    assert (paths.home / "notes of mine.txt").exists()
+
+
+def test_all_of_it_leaves_what_is_not_ours_and_a_second_time_nothing_to_do(paths: Paths) -> None:
+    """The folder itself goes when it is empty."""
+    of(paths).remove(ALL)
+    assert [path.name for path in paths.home.iterdir()] == ["notes of mine.txt"]
+
+    (paths.home / "notes of mine.txt").unlink()
+    again = of(paths).remove(ALL)
+
+    assert again.removed == ()
+    assert not paths.home.exists()
+
+
+def test_a_link_goes_and_what_it_points_at_stays(paths: Paths, tmp_path: Path) -> None:
+    """People put models on another disk that way."""
+    elsewhere = tmp_path / "big disk"
+    elsewhere.mkdir()
+    (elsewhere / "weights").write_bytes(b"x")
+    (paths.home / "models/a/weights").unlink()
+    (paths.home / "models/a").rmdir()
+    (paths.home / "models").rmdir()
+    (paths.home / "models").symlink_to(elsewhere)
+
+    of(paths).remove(ALL)
+
+    assert not os.path.lexists(paths.home / "models")
+    assert (elsewhere / "weights").exists()
+
+
+def test_while_the_service_runs_nothing_is_taken_from_under_it(paths: Paths) -> None:
+    """It is ended first; a file left by one that is gone holds nobody up."""
+    write_json(paths.service / "service.json", {"pid": os.getpid()})
+    with pytest.raises(Busy) as caught:
+        of(paths).remove(ALL)
+    assert caught.value.code == "uninstall-service-runs"
+    assert (paths.home / "models").exists()
+
+    write_json(paths.service / "service.json", {"pid": 999_999_999})
+    assert of(paths).remove(ALL).left == ()
+
+
+def test_the_program_goes_last_with_its_empty_folder(paths: Paths, tmp_path: Path) -> None:
+    """Whoever is cut off half-way can still run it."""
+    program = tmp_path / "opt/weir-studio"
+    (program / "1.0").mkdir(parents=True)
+    (program / "1.0/weir").touch()
+    found = OwnProgram(paths=(program / "1.0",), folders=(program,))
+
+    plan = of(paths, found).plan()
+    of(paths, found).remove(ALL)
+
+    assert plan.places[-1].group is Belongings.PROGRAM or Belongings.PROGRAM in {
+        place.group for place in plan.places
+    }
+    assert list(Belongings)[-1] is Belongings.PROGRAM
+    assert not program.exists()
+
+
+def test_a_unit_of_another_home_is_not_ours(paths: Paths) -> None:
+    """Two homes, one unit file."""
+    folder = paths.home.parent / "config/systemd/user"
+    folder.mkdir(parents=True)
+    (folder / "weir-studio.service").write_text(
+        "[Service]\nExecStart=/bin/true\n", encoding="utf-8"
+    )
+
+    assert not any("systemd" in place.path for place in of(paths).plan().places)
+
+
+def test_what_cannot_be_removed_is_named(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest goes nevertheless."""
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("studio.app.uninstall.shutil.rmtree", refuse)
+
+    result = of(paths).remove(ALL)
+
+    assert any("models: Permission denied" in one for one in result.left)
+    assert not (paths.home / "settings.json").exists()

@@ -1,0 +1,224 @@
+"""The script inside the .run, on a stand-in of the frozen folder: a shell script named `weir`."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from installer.deb import ICON, LINUX
+from tests.fakes.waiting import until
+
+WEIR = '#!/bin/sh\n[ "$1" = --version ] && echo "weir {version}" || echo "runs {version}: $*"\n'
+
+
+def unpacked(folder: Path, version: str, *, kilobytes: int = 10, says: str = "") -> Path:
+    """Return a folder as the .run unpacks it."""
+    payload = folder / f"unpacked-{version}"
+    program = payload / "weir-studio"
+    (program / "_internal/PySide6").mkdir(parents=True)
+    (program / "_internal/PySide6/QtCore.so").write_bytes(b"qt")
+    (program / "_internal/base.zip").write_bytes(b"rest")
+    (program / "weir").write_text(says or WEIR.format(version=version), encoding="utf-8")
+    (program / "weir").chmod(0o755)
+    for source in (LINUX / "install.sh", LINUX / "weir-studio.desktop"):
+        shutil.copy(source, payload)
+    shutil.copyfile(ICON, payload / "weir-studio.svg")
+    (payload / "VERSION").write_text(f"{version}\n", encoding="utf-8")
+    (payload / "KILOBYTES").write_text(f"{kilobytes}\n", encoding="utf-8")
+    return payload
+
+
+def install(payload: Path, prefix: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Run the script."""
+    return subprocess.run(
+        ["sh", str(payload / "install.sh"), "--prefix", str(prefix), *more],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def started(prefix: Path) -> str:
+    """Return what the installed command says."""
+    command = [str(prefix / "bin/weir"), "up"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def prefix(tmp_path: Path) -> Path:
+    """Return where to install: not an easy name."""
+    return tmp_path / "Jörg's $HOME & 50%"
+
+
+def test_a_person_gets_command_menu_entry_and_icon(tmp_path: Path, prefix: Path) -> None:
+    """Also where the folder's name is full of signs that shells and menus care about."""
+    done = install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    assert done.returncode == 0, done.stderr
+    assert started(prefix) == "runs 1.0.0: up"
+    entry = (prefix / "share/applications/weir-studio.desktop").read_text(encoding="utf-8")
+    [line] = [line for line in entry.splitlines() if line.startswith("Exec=")]
+    assert line.endswith('/opt/weir-studio/current/weir" ui')
+    assert "\\\\$HOME & 50%%" in line
+    assert (prefix / "share/icons/hicolor/scalable/apps/weir-studio.svg").is_file()
+    listed = (prefix / "opt/weir-studio/installed").read_text(encoding="utf-8").splitlines()
+    assert all(Path(line).exists() for line in listed)
+    assert len(listed) == 3
+
+
+def test_without_a_window_nothing_of_qt_comes_along(tmp_path: Path, prefix: Path) -> None:
+    """A box without a screen needs no menu entry either."""
+    install(unpacked(tmp_path, "1.0.0"), prefix, "--headless")
+
+    assert started(prefix) == "runs 1.0.0: up"
+    assert not (prefix / "opt/weir-studio/1.0.0/_internal/PySide6").exists()
+    assert (prefix / "opt/weir-studio/1.0.0/_internal/base.zip").is_file()
+    assert not (prefix / "share").exists()
+
+
+def test_an_upgrade_keeps_the_version_before_and_drops_older_ones(
+    tmp_path: Path, prefix: Path
+) -> None:
+    """There is a way back, and the disk does not fill."""
+    for version in ("1.0.0", "1.1.0", "1.2.0"):
+        install(unpacked(tmp_path, version), prefix)
+
+    assert started(prefix) == "runs 1.2.0: up"
+    kept = sorted(path.name for path in (prefix / "opt/weir-studio").iterdir() if path.is_dir())
+    assert kept == ["1.1.0", "1.2.0", "current"]
+
+
+def test_a_version_that_runs_is_not_taken_away(tmp_path: Path, prefix: Path) -> None:
+    """The service of an old version serves on."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    sleeper = prefix / "opt/weir-studio/1.0.0/sleeper"
+    shutil.copyfile("/bin/sleep", sleeper)
+    sleeper.chmod(0o755)
+    with subprocess.Popen([str(sleeper), "600"]) as running:
+        try:
+            until(lambda: Path(f"/proc/{running.pid}/exe").readlink() == sleeper, "the sleeper")
+            for version in ("1.1.0", "1.2.0", "1.3.0"):
+                install(unpacked(tmp_path, version), prefix)
+            assert sleeper.is_file()
+            assert not (prefix / "opt/weir-studio/1.1.0").exists()
+        finally:
+            running.kill()
+
+
+def test_a_version_that_does_not_start_changes_nothing(tmp_path: Path, prefix: Path) -> None:
+    """An old libc, a half file: what was installed stays in place and in use."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    broken = install(
+        unpacked(tmp_path, "1.1.0", says="#!/bin/sh\necho 'GLIBC_2.99 not found'; exit 1\n"), prefix
+    )
+
+    assert broken.returncode == 1
+    assert "GLIBC_2.99 not found" in broken.stderr
+    assert "hint: " in broken.stderr
+    assert started(prefix) == "runs 1.0.0: up"
+    assert sorted(path.name for path in (prefix / "opt/weir-studio").iterdir()) == [
+        "1.0.0", "current", "installed",
+    ]  # fmt: skip
+
+
+def test_a_wrong_version_behind_the_right_name_is_refused(tmp_path: Path, prefix: Path) -> None:
+    """A mixed-up download."""
+    done = install(unpacked(tmp_path, "1.1.0", says=WEIR.format(version="0.9")), prefix)
+
+    assert done.returncode == 1
+    assert "weir 0.9" in done.stderr
+    assert not (prefix / "bin/weir").exists()
+
+
+def test_a_command_of_somebody_else_stays(tmp_path: Path, prefix: Path) -> None:
+    """Ours is named instead."""
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin/weir").write_text("theirs", encoding="utf-8")
+
+    done = install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    assert (prefix / "bin/weir").read_text(encoding="utf-8") == "theirs"
+    assert "is not ours" in done.stdout
+    assert str(prefix / "bin/weir") not in (prefix / "opt/weir-studio/installed").read_text()
+
+
+def test_a_full_disk_is_told_before_the_first_byte(tmp_path: Path, prefix: Path) -> None:
+    """With what is needed and what is free."""
+    done = install(unpacked(tmp_path, "1.0.0", kilobytes=10**12), prefix)
+
+    assert done.returncode == 1
+    assert "MB are needed" in done.stderr
+    assert not (prefix / "bin").exists()
+
+
+def test_two_at_once_do_not_mix(tmp_path: Path, prefix: Path) -> None:
+    """The second is told; a lock that nobody holds any more is no lock."""
+    lock = prefix / "opt/weir-studio/.installing"
+    lock.mkdir(parents=True)
+    (lock / "pid").write_text(str(os.getpid()), encoding="ascii")
+
+    held = install(unpacked(tmp_path, "1.0.0"), prefix)
+    (lock / "pid").write_text("999999999", encoding="ascii")
+    free = install(tmp_path / "unpacked-1.0.0", prefix)
+
+    assert held.returncode == 1
+    assert f"process {os.getpid()}" in held.stderr
+    assert free.returncode == 0, free.stderr
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("option", ["--wrong", "--prefix"])
+def test_a_mistyped_option_installs_nothing(tmp_path: Path, prefix: Path, option: str) -> None:
+    """With the options that there are."""
+    done = install(unpacked(tmp_path, "1.0.0"), prefix, option)
+
+    assert done.returncode == 1
+    assert "--prefix" in done.stderr
+    assert not (prefix / "bin").exists()
+
+
+def kill_at(payload: Path, prefix: Path, delay: int) -> None:
+    """Run the script under a shell that kills it after `delay` of its commands."""
+    watched = payload / "killed.sh"
+    text = (payload / "install.sh").read_text(encoding="utf-8")
+    head, _, rest = text.partition("set -eu\n")
+    trap = f"set -eu\nN=0\ntrap 'N=$((N + 1)); [ $N -lt {delay} ] || kill -9 $$' DEBUG\n"
+    watched.write_text(head + trap + rest, encoding="utf-8")
+    done = subprocess.run(
+        ["bash", str(watched), "--prefix", str(prefix)],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode in (0, -signal.SIGKILL)
+
+
+@pytest.mark.parametrize("delay", [3, 12, 20, 26, 30, 34, 38, 42, 46, 52, 60, 75])
+def test_a_power_cut_leaves_the_old_version_or_the_new_one(
+    tmp_path: Path, prefix: Path, delay: int
+) -> None:
+    """And a second run completes it."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    payload = unpacked(tmp_path, "1.1.0")
+
+    kill_at(payload, prefix, delay)
+
+    assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
+    assert install(payload, prefix).returncode == 0
+    assert started(prefix) == "runs 1.1.0: up"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("delay", range(1, 120))
+def test_a_power_cut_at_every_command(tmp_path: Path, prefix: Path, delay: int) -> None:
+    """Each place at which the script can end."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    payload = unpacked(tmp_path, "1.1.0")
+
+    kill_at(payload, prefix, delay)
+
+    assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
+    assert install(payload, prefix).returncode == 0
+    assert started(prefix) == "runs 1.1.0: up"
