@@ -67,10 +67,10 @@ class Session(QObject):
         """Let go of it; what it runs goes on."""
         self._bridge.close()
 
-    def start(self, preset: str) -> None:
-        """Serve `preset`, or replace what runs by it."""
+    def start(self, preset: str, gpus: tuple[int, ...] | None = None) -> None:
+        """Serve `preset`, or replace what runs by it; on these cards, or as the preset wants."""
         action = Action.SWITCH if self.known.engine.state is EngineState.READY else Action.UP
-        self._attempt(action, UpRequest(preset=preset))
+        self._attempt(action, UpRequest(preset=preset, gpus=gpus))
 
     def restart(self) -> None:
         """Restart the engine."""

@@ -43,6 +43,7 @@ from studio.domain.metrics import LogLine, Tick
 from studio.domain.report import ReportEntry, ReportPreview
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
 from tests.ui.fake_http import TOKEN, Server
+from tests.ui.fake_serving import FakeServing
 
 REPORT = ReportPreview(
     made_at=1_796_000_000.0,
@@ -225,6 +226,7 @@ class FakeService:
         self.history: list[Tick] = []
         self.log: list[LogLine] = []
         self.keys: list[KeyInfo] = []
+        self.serving = FakeServing()
         self.asked: list[tuple[str, object]] = []
         self.areas: list[Callable[[str, str, bytes], object]] = []
         """What single pages ask; each answers what is its own."""
@@ -347,10 +349,9 @@ class FakeService:
     def answer(self, method: str, path: str, body: bytes) -> object:
         """Return the record for a request, or an `ErrorInfo`."""
         route, _, query = path.removeprefix(PREFIX).partition("?")
-        for area in self.areas:
-            said = area(method, route, body)
-            if said is not None:
-                return said
+        said = self._beside(method, route, body)
+        if said is not None:
+            return said
         if method == "POST":
             return self._post(route, body)
         match route:
@@ -367,6 +368,15 @@ class FakeService:
             case "/report/preview":
                 return self.report
         return ErrorInfo(code="no-such-route", message=f"There is no {method} {path}.")
+
+    def _beside(self, method: str, route: str, body: bytes) -> object:
+        """Return what a page's own part of the fake says, None when it says nothing."""
+        for area in self.areas:
+            said = area(method, route, body)
+            if said is not None:
+                return said
+        found = self.serving.answer(route, body)
+        return found() if found is not None else None
 
     def status(self) -> Status:
         """Return one instant."""

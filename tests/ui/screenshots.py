@@ -41,6 +41,7 @@ from tests.ui.fake_service import (
     booting,
     line,
 )
+from tests.ui.fake_serving import POOL_REPORT, SMALLER, SPILLS, offered, recorded_plan
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 LOG_WORDS = (
@@ -133,6 +134,20 @@ def spilling(service: FakeService) -> None:
     )
 
 
+def choosing_card(service: FakeService) -> None:
+    """Show a plan on one card under WSL2, with the line of spill."""
+    service.host = HOST
+    service.serving.plan = recorded_plan("card-wsl2")
+
+
+def alarming(service: FakeService) -> None:
+    """Show requests in the pool, and an alarm with its remedy."""
+    spilling(service)
+    service.serving.pool = POOL_REPORT
+    service.serving.alarms = (SPILLS,)
+    service.serving.offered = (offered(1, SPILLS.code, SMALLER),)
+
+
 def idle(service: FakeService) -> None:
     """Show an engine that nobody asks anything."""
     service.be_ready(seconds=301, load=False)
@@ -151,7 +166,9 @@ STATES: dict[str, Callable[[FakeService], None]] = {
     "stopped": stopped,
     "installing": installing,
     "starting": starting,
+    "choosing-card": choosing_card,
     "ready": ready,
+    "alarming": alarming,
     "spilling": spilling,
     "idle": idle,
     "failed": with_problem(BOOT_FAILED),
@@ -204,7 +221,8 @@ def has_problem(studio: Studio) -> bool:
 
 def shoot(studio: Studio, path: Path) -> None:
     """Write one picture."""
-    wait_until(lambda: True)
+    area = studio.window.home.area
+    wait_until(lambda: not area.pending or studio.session.known.link is not Link.LIVE)
     if not studio.window.grab().save(str(path)):
         raise OSError(path)
 

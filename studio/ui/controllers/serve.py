@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 
 from studio.domain.metrics import Tick
+from studio.domain.plans import PlanRequest
 from studio.domain.server import EngineState
 from studio.ui.desk import Controller, Desk
 from studio.ui.pages.serve import ServePage
+from studio.ui.serving import ServingArea
 from studio.ui.state import Known, is_busy
 from studio.ui.viewmodels.frame import FrameView, PageId, frame_view
+from studio.ui.viewmodels.live import Deed
 from studio.ui.viewmodels.presets import proposed
 from studio.ui.viewmodels.problem import Remedy
+from studio.ui.viewmodels.serve import Mode, mode_of
 
 
 class ServeController(Controller):
@@ -25,11 +29,17 @@ class ServeController(Controller):
         super().__init__(desk, self.view)
         self._chosen: str | None = None
         self._choosing = False
+        self._gpus: tuple[int, ...] | None = None
+        self.area = ServingArea(desk.bridge)
+        self.area.changed.connect(self._on_area)
         session = desk.session
         self.view.preset_chosen.connect(self._on_preset)
         self.view.start_asked.connect(self.start)
         self.view.problem.chosen.connect(self._on_remedy)
-        self.view.problem.dismissed.connect(session.dismiss_problem)
+        self.view.problem.dismissed.connect(self._on_dismissed)
+        self.view.problem.fix_asked.connect(self.area.fix)
+        self.view.alarms.done.connect(self._on_deed)
+        self.view.cards_chosen.connect(self._on_cards)
         self.view.secret.dismissed.connect(session.forget_secret)
 
     def frame(self, *, home: bool = False) -> FrameView:
@@ -47,7 +57,8 @@ class ServeController(Controller):
         identities = {preset.id for preset in known.presets or ()}
         if self._chosen not in identities:
             self._chosen = known.engine.preset or proposed(known.presets)
-        self.view.show_known(known, time.monotonic(), self._chosen, self._choosing)
+        self._show(known)
+        self._plan(known)
 
     def show_ticks(self, ticks: Sequence[Tick]) -> None:
         """Show gauge, figures and charts."""
@@ -62,7 +73,7 @@ class ServeController(Controller):
         if allowed and not is_busy(known) and self._chosen is not None:
             self._choosing = False
             self.desk.go_to(PageId.SERVE)
-            self.desk.session.start(self._chosen)
+            self.desk.session.start(self._chosen, self._gpus)
 
     def stop(self) -> None:
         """Stop, where there is something to stop."""
@@ -85,17 +96,49 @@ class ServeController(Controller):
             self.chosen_changed.emit()
 
     def _on_preset(self, preset: str) -> None:
-        self._chosen = preset
+        self._chosen, self._gpus = preset, None
         self.chosen_changed.emit()
+
+    def _show(self, known: Known) -> None:
+        self.view.show_known(known, time.monotonic(), self._chosen, self._choosing, self.area.now)
+
+    def _plan(self, known: Known) -> None:
+        """Have what is marked planned while somebody chooses: it costs nothing otherwise."""
+        if mode_of(known, choosing=self._choosing) is Mode.CHOOSE and self._chosen is not None:
+            self.area.want_plan(PlanRequest(preset=self._chosen, gpus=self._gpus))
+
+    def _on_area(self) -> None:
+        self._show(self.desk.session.known)
+        if self.page.isVisible():
+            self.show_ticks(tuple(self.desk.session.ticks))
+
+    def _on_cards(self, gpus: tuple[int, ...] | None) -> None:
+        self._gpus = gpus
+        self._plan(self.desk.session.known)
+
+    def _on_dismissed(self) -> None:
+        self.area.dismiss()
+        self.desk.session.dismiss_problem()
+
+    def _on_deed(self, deed: Deed) -> None:
+        match deed.kind:
+            case "fix":
+                self.area.fix(int(deed.what))
+            case "mute":
+                self.area.mute(deed.what)
+            case _:
+                self.area.unmute(deed.what)
 
     def _on_remedy(self, remedy: Remedy) -> None:
         session = self.desk.session
         match remedy:
             case Remedy.RETRY:
-                session.retry()
+                if not self.area.fix_again():
+                    session.retry()
             case Remedy.TAKE_PORT:
                 session.take_free_port()
             case Remedy.CONSENT:
-                session.consent()
-            case Remedy.COPY:
-                pass  # the card's own button has done it
+                if not self.area.fix_with_consent():
+                    session.consent()
+            case Remedy.COPY | Remedy.FIX:
+                pass  # the card's own button and signal have done it

@@ -1,5 +1,6 @@
 """The home page: choose and start, watch it come up, then watch the weir."""
 
+import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -16,31 +17,37 @@ from PySide6.QtWidgets import (
 from studio.domain.events import Stage
 from studio.domain.metrics import Tick
 from studio.ui.language import t
-from studio.ui.state import Known
+from studio.ui.serving import Served
+from studio.ui.state import Known, Link
 from studio.ui.theme import Look
 from studio.ui.viewmodels.boot import boot_view
 from studio.ui.viewmodels.keys import secret_view
+from studio.ui.viewmodels.live import notices, requests_view
+from studio.ui.viewmodels.plan import plan_view
 from studio.ui.viewmodels.presets import ChooserView, chooser_view
 from studio.ui.viewmodels.problem import problem_view
 from studio.ui.viewmodels.serve import Mode, mode_of, serve_view
 from studio.ui.viewmodels.words import Text
-from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.cards import Card, ProblemCard, SecretCard
 from studio.ui.widgets.chart import Chart
 from studio.ui.widgets.figure import Figure
 from studio.ui.widgets.gauge import Gauge
+from studio.ui.widgets.notices import Notices
+from studio.ui.widgets.plan_card import PlanCard
 from studio.ui.widgets.preset_list import PresetList
 from studio.ui.widgets.progress import StageRow, Timeline
+from studio.ui.widgets.requests import Requests
 from studio.ui.widgets.text import label, show_text
 
 _SIDE_WIDTH = 292
 
 
 class ServePage(QScrollArea):
-    """Signals: `preset_chosen` (id), `start_asked` (from the chooser)."""
+    """Signals: `preset_chosen` (id), `start_asked` (from the chooser), `cards_chosen` (indices)."""
 
     preset_chosen = Signal(str)
     start_asked = Signal()
+    cards_chosen = Signal(object)
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -49,34 +56,58 @@ class ServePage(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._look = look
+        self._served = Served()
         self.problem = ProblemCard(look, "problem")
         self.secret = SecretCard(look, "secret")
         self._chooser = _Chooser(look)
         self._chooser.presets.chosen.connect(self.preset_chosen)
+        self._chooser.plan.cards.chosen.connect(self.cards_chosen)
         self._chooser.start.clicked.connect(self.start_asked)
         self._progress = _Progress(look)
         self._weir = _Weir(look)
+        self.alarms = Notices(look)
+        self.requests = Requests(look)
         self.charts = [Chart(look, f"chart-{name}") for name in ("pool", "decode", "ttft", "seats")]
         self._charts = QWidget()
         self._lay_out()
 
-    def show_known(self, known: Known, now_s: float, chosen: str | None, choosing: bool) -> None:
+    def show_known(
+        self,
+        known: Known,
+        now_s: float,
+        chosen: str | None,
+        choosing: bool,
+        served: Served | None = None,
+    ) -> None:
         """Show everything but the ticks."""
         mode = mode_of(known, choosing=choosing)
         self._chooser.setVisible(mode is Mode.CHOOSE)
         self._progress.setVisible(mode is Mode.PROGRESS)
         self._weir.setVisible(mode is Mode.WEIR)
-        self.problem.show_problem(problem_view(known.problem) if known.problem else None)
+        served = served or Served()
+        self._served = served
+        self.requests.setVisible(mode is Mode.WEIR)
+        wrong = served.problem or known.problem
+        wrong = None if served.is_fixing else wrong
+        self.problem.show_problem(problem_view(wrong, offered=served.offered) if wrong else None)
         secret = known.secret
         base_url = known.gateway.base_url
         self.secret.show_secret(secret_view(secret, base_url) if secret else None)
         self._chooser.show_view(chooser_view(known, chosen))
+        self._chooser.show_plan(known, served)
+        self.alarms.show_notices(
+            notices(served.alarms, served.offered, is_fixing=served.is_fixing)
+            if known.link is Link.LIVE
+            else ()
+        )
+        if mode is Mode.WEIR:
+            self.requests.show_requests(requests_view(served.pool, served.queue, time.time()))
         if mode is Mode.PROGRESS:
             self._progress.show_known(known, now_s)
 
     def show_ticks(self, known: Known, ticks: Sequence[Tick]) -> None:
         """Show gauge, figures and charts."""
-        view = serve_view(known, ticks)
+        view = serve_view(known, ticks, self._served.pool)
         self._weir.gauge.show_gauge(view.gauge)
         for figure, figure_view in zip(self._weir.figures, view.figures, strict=True):
             figure.show_figure(figure_view)
@@ -97,7 +128,15 @@ class ServePage(QScrollArea):
         grid.setSpacing(self._look.space("card_gap"))
         for place, chart in enumerate(self.charts):
             grid.addWidget(chart, place // 2, place % 2)
-        for part in (self.problem, self.secret, self._chooser, self._progress, self._weir):
+        for part in (
+            self.problem,
+            self.secret,
+            self.alarms,
+            self._chooser,
+            self._progress,
+            self._weir,
+            self.requests,
+        ):
             column.addWidget(part)
         column.addWidget(self._charts)
         column.addStretch(1)
@@ -108,14 +147,13 @@ class _Chooser(QWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.presets = PresetList(look)
-        self.start = Button(look, "start-preset", kind="primary", icon="start")
+        self.plan = PlanCard(look, "plan")
+        self.start = self.plan.start
         choose = Card(look, "chooser", " ")
         self._heading = choose.heading
         choose.column.addWidget(self.presets)
-        choose.column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignLeft)
         choose.column.addStretch(1)
         machine = Card(look, "machine", t("This machine"))
-        machine.setFixedWidth(_SIDE_WIDTH)
         self._facts = QVBoxLayout()
         self._facts.setSpacing(look.space("step") * 2)
         machine.column.addLayout(self._facts)
@@ -125,8 +163,16 @@ class _Chooser(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.space("card_gap"))
+        side = QWidget()
+        side.setFixedWidth(_SIDE_WIDTH)
+        aside = QVBoxLayout(side)
+        aside.setContentsMargins(0, 0, 0, 0)
+        aside.setSpacing(look.space("card_gap"))
+        aside.addWidget(self.plan)
+        aside.addWidget(machine)
+        aside.addStretch(1)
         row.addWidget(choose, 1)
-        row.addWidget(machine)
+        row.addWidget(side)
 
     def show_view(self, view: ChooserView) -> None:
         show_text(self._heading, view.heading)
@@ -137,6 +183,12 @@ class _Chooser(QWidget):
             self._rebuild_facts(labels)
         for value, (_, text) in zip(self._values, view.facts, strict=True):
             show_text(value, text.text, text.tooltip)
+
+    def show_plan(self, known: Known, served: Served) -> None:
+        view = plan_view(served.plan, served.plan_problem, is_planning=served.is_planning)
+        self.plan.show_plan(view)
+        cards = known.host.gpus if known.host else ()
+        self.plan.cards.show_cards(cards, served.plan.gpus if served.plan else ())
 
     def _rebuild_facts(self, labels: tuple[str, ...]) -> None:
         while (item := self._facts.takeAt(0)) is not None:

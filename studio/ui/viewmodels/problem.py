@@ -4,9 +4,11 @@ import enum
 
 import msgspec
 
+from studio.domain.diagnosis import Offered
 from studio.domain.errors import ErrorInfo
 from studio.domain.units import bytes_text
 from studio.ui.language import t
+from studio.ui.viewmodels.live import cure_words
 from studio.ui.viewmodels.words import plural
 
 
@@ -17,6 +19,8 @@ class Remedy(enum.StrEnum):
     TAKE_PORT = "take-port"
     CONSENT = "consent"
     COPY = "copy"
+    FIX = "fix"
+    """Take the remedy of `RemedyView.number`."""
 
 
 class RemedyView(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +29,8 @@ class RemedyView(msgspec.Struct, frozen=True, kw_only=True):
     remedy: Remedy
     text: str
     primary: bool = False
+    number: int | None = None
+    tooltip: str = ""
 
 
 class ProblemView(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,17 +60,25 @@ def fault_info(fault_id: str, kind: str) -> ErrorInfo:
     )
 
 
-def problem_view(info: ErrorInfo, *, can_retry: bool = True) -> ProblemView:
-    """Return the card for `info`."""
+def problem_view(
+    info: ErrorInfo, *, can_retry: bool = True, offered: tuple[Offered, ...] = ()
+) -> ProblemView:
+    """Return the card for `info`; what is `offered` about it becomes buttons, its advice words."""
     question = needs_consent(info)
+    mine = tuple(one for one in offered if one.about == info.code)
+    ways = _remedies(info, question=question, can_retry=can_retry)
+    fixes = _fixes(mine) if can_retry else ()
+    if fixes:
+        fixes = (msgspec.structs.replace(fixes[0], primary=True), *fixes[1:])
+        ways = tuple(msgspec.structs.replace(way, primary=False) for way in ways)
     return ProblemView(
         is_question=question,
         title=info.message,
-        hint=info.hint or "",
+        hint=_hint(info, mine),
         code=info.code,
         evidence="\n".join(info.evidence),
         evidence_button=plural(len(info.evidence), "line that proves it", "lines that prove it"),
-        remedies=_remedies(info, question=question, can_retry=can_retry),
+        remedies=(*fixes, *ways),
         report=_report(info),
     )
 
@@ -78,6 +92,31 @@ def free_port(info: ErrorInfo) -> int | None:
     """Return the port that is offered instead of the taken one."""
     port = info.data.get("free_port")
     return port if isinstance(port, int) and not isinstance(port, bool) else None
+
+
+def _fixes(offered: tuple[Offered, ...]) -> tuple[RemedyView, ...]:
+    return tuple(
+        RemedyView(
+            remedy=Remedy.FIX,
+            text=cure_words(one.remedy),
+            number=one.number,
+            tooltip=one.remedy.text,
+        )
+        for one in offered
+        if one.number is not None and one.remedy.can_apply
+    )
+
+
+def _hint(info: ErrorInfo, offered: tuple[Offered, ...]) -> str:
+    """Return what to do: the error's own hint, then every remedy as a line."""
+    hint = info.hint or ""
+    others = [one for one in offered if one.remedy.text != hint]
+    lines = [
+        f"• {one.remedy.text}"
+        + (f" ({one.command})" if one.command and not one.remedy.can_apply else "")
+        for one in others
+    ]
+    return "\n".join(part for part in (hint, *lines) if part)
 
 
 def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[RemedyView, ...]:

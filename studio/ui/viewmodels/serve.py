@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import msgspec
 
 from studio.domain.metrics import Tick
+from studio.domain.pool import PoolReport
 from studio.domain.server import EngineState
+from studio.domain.spill import HARMFUL
 from studio.domain.units import (
     bytes_text,
     latency_text,
@@ -54,6 +56,10 @@ class GaugeView(msgspec.Struct, frozen=True, kw_only=True):
     spills: bool
     spill_share: float
     empty: str
+    tones: tuple[float, ...] = ()
+    """What each request that runs holds now."""
+    clear_share: float = 0.0
+    """Height of what lies beside the pool on purpose: the tier in host memory, host KV."""
     facts: tuple[tuple[str, Text], ...]
     past: str
     spoken: str
@@ -83,7 +89,7 @@ def mode_of(known: Known, *, choosing: bool) -> Mode:
     return Mode.PROGRESS
 
 
-def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
+def serve_view(known: Known, ticks: Sequence[Tick], pool: PoolReport | None = None) -> ServeView:
     """Return the gauge, the figures and the charts from the ticks, oldest first."""
     tick = ticks[-1] if ticks else known.tick
     ready = known.engine.is_serving
@@ -94,10 +100,24 @@ def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
         reason, ready = t("The service does not answer."), False
     tick = tick if ready else None
     return ServeView(
-        gauge=_gauge(known, tick, ticks, reason),
-        figures=(_pool(known, tick, reason), _spill(tick, reason), _speed(tick, reason)),
+        gauge=_with_pool(_gauge(known, tick, ticks, reason), tick, pool),
+        figures=(_pool(known, tick, reason, pool), _spill(tick, reason), _speed(tick, reason)),
         charts=charts(ticks, _crest(known, tick)),
         show_charts=known.engine.is_serving or any(item.decode_tokens_per_s for item in ticks),
+    )
+
+
+def _with_pool(view: GaugeView, tick: Tick | None, pool: PoolReport | None) -> GaugeView:
+    """Return the gauge with what each request holds, and what was meant to lie beside the pool."""
+    crest = pool.tokens if pool else None
+    residents = pool.residents if pool and tick else ()
+    flows = [one for one in tick.spill if one.kind not in HARMFUL] if tick else []
+    memory = tick.memory_bytes if tick else None
+    held = max((one.bytes or 0 for one in flows), default=0)
+    return msgspec.structs.replace(
+        view,
+        tones=tuple(one.tokens / crest for one in residents if crest and one.tokens),
+        clear_share=min(1.0, max(0.05, held / memory)) if held and memory else 0.0,
     )
 
 
@@ -186,15 +206,16 @@ def _facts(
     )
 
 
-def _pool(known: Known, tick: Tick | None, reason: str) -> FigureView:
+def _pool(known: Known, tick: Tick | None, reason: str, pool: PoolReport | None) -> FigureView:
     crest = _crest(known, tick)
     used = tick.pool_used_tokens if tick else None
+    sentence = pool.room.sentence if pool is not None else _room(used, crest, tick)
     unit = t("of {crest}").format(crest=tokens_text(crest)) if used is not None and crest else ""
     return FigureView(
         label=t("Pool"),
         value=number(tokens_text(used)),
         unit=unit,
-        meaning=_room(used, crest, tick) if not reason else t("not known now"),
+        meaning=sentence if not reason else t("not known now"),
         role=Role.INK,
         tooltip=reason or t("KV cache in use. When it is full, requests wait or are preempted."),
     )
@@ -230,8 +251,16 @@ def _spill(tick: Tick | None, reason: str) -> FigureView:
         unit=unit,
         meaning=meaning,
         role=Role.HARM if spill else Role.INK,
-        tooltip=reason or t("Bytes of the engine that lie in swap instead of memory."),
+        tooltip=reason or _spill_words(tick),
     )
+
+
+def _spill_words(tick: Tick | None) -> str:
+    """Return what spills in words, each kind as the service measured it."""
+    first = "Bytes of the engine that lie where they slow every answer."
+    flows = tick.spill if tick else ()
+    kinds = [f"{one.kind.value}: {bytes_text(one.bytes)}" for one in flows if one.bytes is not None]
+    return "\n".join((first, *kinds))
 
 
 def _speed(tick: Tick | None, reason: str) -> FigureView:

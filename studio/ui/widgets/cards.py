@@ -32,10 +32,11 @@ class Card(QFrame):
 class ProblemCard(Card):
     """What failed and why, the lines that prove it folded, and buttons that act.
 
-    Signals: `chosen` (Remedy), `dismissed`.
+    Signals: `chosen` (Remedy), `fix_asked` (number of a remedy), `dismissed`.
     """
 
     chosen = Signal(object)
+    fix_asked = Signal(int)
     dismissed = Signal()
 
     def __init__(self, look: Look, name: str) -> None:
@@ -134,6 +135,10 @@ class ProblemCard(Card):
                 copy.show()
                 continue
             button = Button(self._look, name, remedy.text, kind=kind)
+            if remedy.number is not None:
+                button.setObjectName(f"{name}-{remedy.number}")
+                button.setProperty("number", remedy.number)
+            button.setToolTip(remedy.tooltip)
             button.setProperty("remedy", remedy.remedy.value)
             button.clicked.connect(self._on_clicked)
             self._buttons.addWidget(button)
@@ -141,7 +146,10 @@ class ProblemCard(Card):
 
     def _on_clicked(self) -> None:
         button = self.sender()
-        if button is not None:
+        number: object = button.property("number")
+        if isinstance(number, int):
+            self.fix_asked.emit(number)
+        else:
             self.chosen.emit(Remedy(str(button.property("remedy"))))
 
     def _on_folded(self, unfolded: bool) -> None:

@@ -25,6 +25,8 @@ _CHANNEL = 64
 _GAP = 10
 _ABOVE_CREST = 34
 _FOOT = 24
+_NOW = 12
+"""Width of the column that shows the requests of this moment."""
 _EDGE = 2
 """Room for the outer wall's own width."""
 
@@ -69,6 +71,7 @@ class Gauge(QWidget):
         basin, channel = self._basin(), self._channel()
         if view.share is not None:
             self._paint_water(painter, view, basin)
+        self._paint_residents(painter, view, basin)
         self._paint_spill(painter, view, channel)
         self._paint_walls(painter, view, basin, channel)
         self._paint_words(painter, view, basin, channel)
@@ -109,10 +112,23 @@ class Gauge(QWidget):
             painter.drawLines([QLineF(a, b) for a, b in itertools.pairwise(run)])
         painter.restore()
 
+    def _paint_residents(self, painter: QPainter, view: GaugeView, basin: QRectF) -> None:
+        """Draw what each request holds now, stacked at the crest's end, tone beside tone."""
+        bottom = basin.bottom()
+        for place, share in enumerate(view.tones):
+            height = min(share * basin.height(), bottom - basin.top())
+            band = QRectF(basin.right() - _NOW, bottom - height, _NOW, max(1.0, height - 1))
+            painter.fillRect(band, self._look.colour("clear" if place % 2 else "ink", 0.55))
+            bottom -= height
+
     def _paint_spill(self, painter: QPainter, view: GaugeView, channel: QRectF) -> None:
         bed = channel.adjusted(1, 0, -1, 0)
         painter.fillRect(bed, self._look.colour("ink", 0.03))
         painter.fillRect(bed, QBrush(self._look.colour("ink", 0.10), Qt.BrushStyle.BDiagPattern))
+        if view.clear_share:
+            deep = view.clear_share * channel.height()
+            clear = QRectF(bed.left(), bed.bottom() - deep, bed.width(), deep)
+            painter.fillRect(clear, self._look.colour("clear", 0.75))
         if view.spills:
             height = max(8.0, view.spill_share * channel.height())
             water = QRectF(bed.left(), bed.bottom() - height, bed.width(), height)

@@ -1,0 +1,27 @@
+"""The ledger draws the planner's parts, and names each with its size."""
+
+from pytestqt.qtbot import QtBot
+
+from studio.ui.theme import Look
+from studio.ui.viewmodels.plan import plan_view
+from studio.ui.widgets.ledger import Ledger
+from tests.ui.fake_serving import recorded_plan
+
+
+def test_the_line_of_spill_is_drawn_in_the_colour_of_harm(qtbot: QtBot, look: Look) -> None:
+    """The one line of the picture that costs a user his speed must be seen."""
+    ledger = Ledger(look, "ledger")
+    qtbot.addWidget(ledger)
+    ledger.resize(400, 300)
+    (view,) = plan_view(recorded_plan("card-wsl2"), None, is_planning=False).ledgers
+    assert view.line is not None
+
+    ledger.show_ledger(view)
+    with qtbot.waitExposed(ledger):
+        ledger.show()
+
+    picture = ledger.bar.grab().toImage()
+    x = round(view.line * ledger.bar.width() * picture.devicePixelRatio())
+    harm = look.colour("harm").name()
+    assert harm in {picture.pixelColor(x + n, 2).name() for n in (-1, 0)}
+    assert "Weights 13.96 GiB" in ledger.bar.accessibleDescription()
