@@ -44,6 +44,7 @@ async def test_a_running_download_goes_on_after_a_restart_and_a_paused_one_stays
         await first.change(first.listed().downloads[1].id, DownloadDeed.PAUSE)
         await until_async(lambda: bool(first.listed().downloads[0].done_bytes), "some bytes")
         await ended(running)
+        here, sent = first.listed().downloads[0].done_bytes or 0, hub.sent_bytes
         asking.cancel()
         other.cancel()
 
@@ -60,7 +61,9 @@ async def test_a_running_download_goes_on_after_a_restart_and_a_paused_one_stays
 
     assert limit == 1_000_000
     assert states == [DownloadState.DONE, DownloadState.PAUSED]
-    assert hub.sent_bytes < len(WEIGHTS) + (1 << 20)
+    # What waited in the buffers of a connection that is held back is not ours yet, and comes again.
+    assert here > 0
+    assert hub.sent_bytes - sent <= len(WEIGHTS) - here + (1 << 20)
     assert events
 
 
