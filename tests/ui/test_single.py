@@ -74,11 +74,10 @@ def test_a_second_window_is_told_and_calls_the_first(qtbot: QtBot, home: Path) -
 
 def test_what_a_killed_window_left_behind_is_in_nobodys_way(home: Path) -> None:
     """After a crash the window has to open again."""
-    process = held(home)
-    with process:
-        assert not Single(home).take()
+    with held(home) as process:
+        was_free = Single(home).take()
         process.kill()
-        process.wait()
+    assert not was_free
     assert (home / LOCK).exists()
     assert (home / SOCKET).exists()
 
