@@ -38,6 +38,7 @@ from studio.app.sleep import Doings
 from studio.app.stages import Stages
 from studio.app.starts import Starts
 from studio.app.traffic import Traffic
+from studio.app.uninstall import Uninstall
 from studio.app.up import Up
 from studio.app.updates import Updates
 from studio.app.wiring import Parts
@@ -99,6 +100,7 @@ class Studio:
             parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
         )
         self.network = Network(parts.paths)
+        self.uninstalling = Uninstall(parts.paths)
         self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(

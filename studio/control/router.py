@@ -20,6 +20,7 @@ from studio.control.live import Live
 from studio.control.monitoring import Monitoring
 from studio.control.records import Records
 from studio.control.traffic import TrafficRoutes
+from studio.control.uninstalling import UninstallRoutes
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
@@ -61,6 +62,7 @@ class Router:
             *Benches(studio.bench).routes(),
             *AlarmRoutes(studio.alarms).routes(),
             *ClientRoutes(studio.clients).routes(),
+            *UninstallRoutes(studio.uninstalling).routes(),
             *DownloadRoutes(studio.downloads).routes(),
             *Live(studio.cards).routes(),
             *Monitoring(studio.insight).routes(),

@@ -172,7 +172,8 @@ def test_the_main_help_names_every_command() -> None:
     with pytest.raises(TextAsked) as asked:
         parse(["--help"])
 
-    assert all(f"    {command} " in asked.value.text for command in words.COMMANDS)
+    named = {line.strip().partition(" ")[0] for line in asked.value.text.splitlines()}
+    assert named >= words.COMMANDS.keys()
 
 
 def test_near_finds_slips_in_any_case() -> None:

@@ -243,7 +243,7 @@ async def test_paths_that_leave_the_folder_are_refused(tmp_path: Path) -> None:
 
 async def test_a_plain_folder_gets_plain_files(tmp_path: Path) -> None:
     """For a stick, or a tool that knows no cache; a path of 200 characters included."""
-    into = tmp_path / ("ünser Ordner " * 12)
+    into = tmp_path / ("ünser Mappe " * 12)
     with fake.running(a_hub()) as hub:
         wish = request(into=str(into), exclude=("*.py",))
         await get.get(wish, access(hub, tmp_path))
