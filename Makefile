@@ -223,6 +223,9 @@ lock: dev ## Write the locks anew from the .in files (ARGS=--upgrade for newer v
 schema: deps ## Write the JSON schemas of recipes and presets anew from the types
 	$(BIN)/python -m installer.schemas
 
+words: dev ## Collect the window's texts, add new ones to the catalogues, compile those
+	$(BIN)/python -m installer.words
+
 snapshots: dev ## Render every preset on every known host anew; review the difference
 	$(BIN)/python -m tests.presets.snapshots
 

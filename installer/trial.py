@@ -10,6 +10,7 @@ home with a cache of packages, and then a model is served and asked.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -66,10 +67,14 @@ class Root:
     def files(self) -> set[str]:
         """Return all files and links of the system, what every package changes left out."""
         found = set()
-        for path in self.folder.rglob("*"):
-            name = str(path.relative_to(self.folder))
-            if not name.startswith(_QUIET) and (path.is_symlink() or not path.is_dir()):
-                found.add(name)
+        for top, folders, files in os.walk(self.folder):
+            inside = str(Path(top).relative_to(self.folder)).removeprefix(".")
+            if inside.startswith(_QUIET):
+                folders.clear()
+                continue
+            links = [one for one in folders if Path(top, one).is_symlink()]
+            names = {str(Path(inside, name)) for name in (*files, *links)}
+            found |= {name for name in names if not name.startswith(_QUIET)}
         return found
 
 

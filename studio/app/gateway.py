@@ -140,6 +140,11 @@ class Door:
 
         return certificates.context(*files)
 
+    def certificate(self) -> str | None:
+        """Return the certificate that it shows, as PEM; None where it is not encrypted."""
+        files = self._files(self._settings.now.gateway)
+        return files[0].read_text(encoding="ascii") if files is not None else None
+
     def _files(self, chosen: GatewaySettings) -> tuple[Path, Path] | None:
         if not chosen.tls:
             return None

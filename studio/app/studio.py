@@ -11,9 +11,11 @@ from studio.app.bench import Bench
 from studio.app.boots import Boots
 from studio.app.bundles import Bundles
 from studio.app.bus import Bus
+from studio.app.clients_around import made as made_clients
 from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
 from studio.app.doctor import Doctor
+from studio.app.downloads import Downloads
 from studio.app.gateway import Door
 from studio.app.insight import Insight
 from studio.app.last_failure import LastFailure
@@ -76,7 +78,8 @@ class Studio:
         self._started_at = time.time()
         parts.bind(self)
         parts.slow_paths.look_at(lambda: self._machine.last)
-        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.downloads = Downloads(parts.paths, self.bus.publish)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self._heard)
         self.presets = Presets(
             parts.paths, parts.presets, parts.catalog, self._seen_host,
             lambda: parts.settings.now.pins,
@@ -124,6 +127,10 @@ class Studio:
             active_keys=lambda: parts.keys.active,
             publish=self.bus.publish,
         )
+        self.clients = made_clients(
+            parts.paths, keys=self.keys, door=self.door, presets=parts.presets,
+            settings=parts.settings, engine=self.engine,
+        )  # fmt: skip
         self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
         self.bench = Bench(parts, host=self.host, boot=self.boots.last)
@@ -209,6 +216,7 @@ class Studio:
                 tasks.create_task(self._flush_log())
                 tasks.create_task(self.adopting.run())
                 tasks.create_task(self.on_demand.run())
+                tasks.create_task(self.downloads.run())
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -314,6 +322,7 @@ class Studio:
 
     def _heard(self, event: Event) -> None:
         self._line.hear(event)
+        self.downloads.heard(event)
         self.bus.publish(event)
 
     # -- what the parts report -------------------------------------------------------------

@@ -12,6 +12,7 @@ from studio.cli import (
     bench_words,
     gateway_words,
     host_words,
+    hub_words,
     key_words,
     parsers,
     preset_words,
@@ -107,6 +108,12 @@ class Invocation:
     kinds: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    hub: str | None = None
+    revision: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    update: bool = False
+    token: str | None = None
     form: str = preset_words.FORMATS[0]
 
 
@@ -137,6 +144,8 @@ def parse(argv: Sequence[str]) -> Invocation:
         "kinds",
         "runs",
         "keep",
+        "include",
+        "exclude",
     ):
         given[name] = tuple(given.get(name) or ())
     both = _set_and_taken_away(
@@ -169,6 +178,7 @@ _NESTED = {
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "metrics": scrape_words.COMMANDS,
+    "models": hub_words.MODELS_COMMANDS,
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": service_words.COMMANDS,

@@ -12,6 +12,7 @@ from studio.cli.arguments import Invocation
 from studio.cli.bench import BENCH_COMMANDS
 from studio.cli.boots import BOOT_COMMANDS
 from studio.cli.cache import CACHE_COMMANDS
+from studio.cli.connect import CONNECT_COMMANDS
 from studio.cli.console import Console
 from studio.cli.diagnose import DIAGNOSE_COMMANDS
 from studio.cli.doctor import DOCTOR_COMMANDS
@@ -19,6 +20,7 @@ from studio.cli.fix import FIX_COMMANDS
 from studio.cli.gateway import GATEWAY_COMMANDS
 from studio.cli.gpus import GPU_COMMANDS
 from studio.cli.history import HISTORY_COMMANDS
+from studio.cli.hub import HUB_COMMANDS
 from studio.cli.kept_keys import KEPT_KEY_COMMANDS
 from studio.cli.keys import KEY_COMMANDS
 from studio.cli.logs import logs
@@ -149,6 +151,7 @@ COMMANDS: Mapping[str, Command] = {
     **SELFTEST_COMMANDS,
     **KEY_COMMANDS,
     **KEPT_KEY_COMMANDS,
+    **CONNECT_COMMANDS,
     **PRESET_COMMANDS,
     **RUNTIME_COMMANDS,
     **PLAN_COMMANDS,
@@ -169,4 +172,5 @@ COMMANDS: Mapping[str, Command] = {
     **SPEED_COMMANDS,
     **SCRAPE_COMMANDS,
     **UNINSTALL_COMMANDS,
+    **HUB_COMMANDS,
 }

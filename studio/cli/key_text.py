@@ -112,7 +112,8 @@ def usage_text(rows: Sequence[UsageRow]) -> str:
     estimated = sum(row.estimated for row in rows)
     if not estimated:
         return text
-    return f"{text}\n{words.ESTIMATED.format(count=count_text(estimated))}"
+    cut_off = words.ESTIMATED.format(count=count_text(estimated))
+    return f"{text}\n{words.ESTIMATED_ONE if estimated == 1 else cut_off}"
 
 
 def requests_text(entries: Sequence[RequestEntry], *, is_narrowed: bool = False) -> str:

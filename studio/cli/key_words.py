@@ -91,6 +91,7 @@ USAGE_HEADINGS = (
 BEGINS = "SINCE"
 NO_USAGE = "No key was used in that time."
 ESTIMATED = "{count} answers were cut off; their tokens are estimated."
+ESTIMATED_ONE = "1 answer was cut off; its tokens are estimated."
 REQUEST_HEADINGS = (
     "BEGAN", "KEY", "ROUTE", "STATUS", "PROMPT", "GENERATED", "TTFT", "TOOK", "NOTE",
 )  # fmt: skip

@@ -11,10 +11,13 @@ from studio.cli import (
     bench_words,
     boot_words,
     cache_words,
+    connect_arguments,
     gateway_arguments,
     gateway_words,
     gpu_arguments,
     host_words,
+    hub_arguments,
+    hub_words,
     key_arguments,
     key_words,
     log_arguments,
@@ -122,6 +125,8 @@ def build() -> _Parser:
         "presets",
         "doctor",
         "requests",
+        "connect",
+        "try",
         "diagnose",
         "fix",
         "uninstall",
@@ -129,6 +134,8 @@ def build() -> _Parser:
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
         _add_host(made[name])
+    connect_arguments.add_connect(made["connect"].arguments, made["connect"].options)
+    connect_arguments.add_try(made["try"].arguments, made["try"].options)
     _add_uninstall(made["uninstall"].options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
@@ -141,6 +148,8 @@ def build() -> _Parser:
     key_arguments.add_requests((made["requests"].arguments, made["requests"].options))
     _add_runtime(made["runtime"])
     _add_presets(made["presets"])
+    _add_models(made["models"])
+    hub_arguments.add_downloads(made["downloads"].arguments, made["downloads"].options)
     _add_argv(made["argv"])
     _add_service(made["service"])
     service_arguments.add_adopt(made["adopt"].arguments, made["adopt"].options)
@@ -356,6 +365,15 @@ def _add_presets(parser: _Parser) -> None:
         one.options.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help=words.HELP_JSON
         )
+
+
+def _add_models(parser: _Parser) -> None:
+    commands = parser.add_subparsers(
+        title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
+    )
+    for name, text in hub_words.MODELS_COMMANDS.items():
+        made = _command(commands, name, text)
+        hub_arguments.add_models(name, made.arguments, made.options)
 
 
 def _add_argv(parser: _Parser) -> None:

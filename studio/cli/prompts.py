@@ -45,8 +45,7 @@ async def prompts(call: Invocation, connector: "Connector", console: Console) ->
     if call.other == "clear":
         console.say(words.CLEARED.format(key=state.key))
     else:
-        console.say(state_text(state))
-    warn([state], console)
+        console.say(state_text(state))  # with the sign where they are kept
     if call.other == "on":
         console.note(words.ON_NOTE)
     return 0

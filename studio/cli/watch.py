@@ -22,6 +22,7 @@ from studio.domain.errors import EngineFailed, StudioError, from_info
 from studio.domain.events import (
     AlarmChanged,
     CacheFound,
+    DownloadsChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -108,7 +109,7 @@ class Watch:
                 self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
-            case CacheFound() | QueueChanged() | ServiceStopping():
+            case CacheFound() | QueueChanged() | DownloadsChanged() | ServiceStopping():
                 pass
             case _:
                 assert_never(event)

@@ -12,6 +12,8 @@ import msgspec
 
 from studio.control.client_alarms import AlarmCalls
 from studio.control.client_bench import BenchCalls
+from studio.control.client_connect import ConnectCalls
+from studio.control.client_downloads import DownloadCalls
 from studio.control.client_keys import KeyCalls
 from studio.control.client_monitor import MonitorCalls
 from studio.control.client_presets import PresetCalls
@@ -64,10 +66,12 @@ class ControlClient(
     PresetCalls,
     RuntimeCalls,
     KeyCalls,
+    DownloadCalls,
     TrafficCalls,
     BenchCalls,
     MonitorCalls,
     AlarmCalls,
+    ConnectCalls,
     UninstallCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""

@@ -14,6 +14,8 @@ from studio.control.calls import Query, Route, answered
 from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
+from studio.control.clients import ClientRoutes
+from studio.control.downloads import DownloadRoutes
 from studio.control.live import Live
 from studio.control.monitoring import Monitoring
 from studio.control.records import Records
@@ -58,6 +60,8 @@ class Router:
             *TrafficRoutes(studio.traffic).routes(),
             *Benches(studio.bench).routes(),
             *AlarmRoutes(studio.alarms).routes(),
+            *ClientRoutes(studio.clients).routes(),
+            *DownloadRoutes(studio.downloads).routes(),
             *Live(studio.cards).routes(),
             *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),

@@ -7,6 +7,7 @@ import msgspec
 from studio.domain.alarms import Alarm
 from studio.domain.cache import CacheFinding
 from studio.domain.demand import Queue
+from studio.domain.downloads import DownloadList
 from studio.domain.errors import ErrorInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
@@ -146,6 +147,14 @@ class ServiceStopping(
     reason: str
 
 
+class DownloadsChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="downloads-changed"
+):
+    """The queue of downloads, as it is now."""
+
+    downloads: DownloadList
+
+
 Event = (
     StageProgress
     | EngineChanged
@@ -158,5 +167,6 @@ Event = (
     | QueueChanged
     | PoolChanged
     | AlarmChanged
+    | DownloadsChanged
     | ServiceStopping
 )

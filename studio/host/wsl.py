@@ -38,11 +38,11 @@ def facts(
         distribution=environ.get("WSL_DISTRO_NAME") or None,
         has_linux_driver=any((root / place).exists() for place in _LINUX_DRIVERS),
     )
-    profile = _profile(environ, root)
-    if profile is None:
+    profile_folder = profile(environ, root)
+    if profile_folder is None:
         return found
     try:
-        with (profile / ".wslconfig").open("rb") as file:
+        with (profile_folder / ".wslconfig").open("rb") as file:
             raw = file.read(_CONFIG_LIMIT_BYTES)
     except FileNotFoundError:
         return msgspec.structs.replace(found, has_config=False)
@@ -58,7 +58,7 @@ def _version(kernel: str) -> int | None:
     return 1 if kernel.endswith("-Microsoft") else None
 
 
-def _profile(environ: Mapping[str, str], root: Path) -> Path | None:
+def profile(environ: Mapping[str, str] = os.environ, root: Path = Path("/")) -> Path | None:
     """Return the folder of the Windows user: the one on the PATH, else the only one there is.
 
     WSL appends Windows' PATH to ours, and with it folders of the user who started it.

@@ -40,6 +40,21 @@ class Icons:
         """Draw the icon into `target`."""
         self._renderer(name, colour).render(painter, target)
 
+    def save(self, name: str, colour: QColor, folder: Path, size: int = GRID) -> Path | None:
+        """Write the icon as PNG, with its `@2x` beside it; None where the disk refuses.
+
+        Style sheets take pictures from files only.
+        """
+        place = folder / f"{name}-{colour.name()[1:]}.png"
+        dense = place.with_name(f"{place.stem}@2x.png")
+        targets = ((1.0, place), (2.0, dense))
+        if place.exists() and dense.exists():
+            return place
+        written = [
+            self._pixmap(name, colour, size, scale).save(str(file)) for scale, file in targets
+        ]
+        return place if all(written) else None
+
     def _pixmap(self, name: str, colour: QColor, size: int, scale: float) -> QPixmap:
         renderer = self._renderer(name, colour)
         pixmap = QPixmap(QSize(round(size * scale), round(size * scale)))

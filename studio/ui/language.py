@@ -6,12 +6,31 @@ Catalogues: `assets/locale/<language>/<area>.po`, compiled into one `LC_MESSAGES
 """
 
 import gettext
+from collections.abc import Sequence
 from pathlib import Path
 
 DOMAIN = "weir"
 SOURCE = "en"
+CHINESE = "zh_CN"
+LANGUAGES = (SOURCE, CHINESE)
+
+_TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
 
 _now: gettext.NullTranslations = gettext.NullTranslations()
+
+
+def suited(system: Sequence[str]) -> str:
+    """Return the language for what the system prefers, the dearest first (`zh-Hans-CN`, `de`).
+
+    Readers of traditional characters get what they prefer next, at last English.
+    """
+    for name in system:
+        parts = name.replace("_", "-").lower().split("-")
+        if parts[0] == SOURCE:
+            return SOURCE
+        if parts[0] == "zh" and not _TRADITIONAL & set(parts):
+            return CHINESE
+    return SOURCE
 
 
 def speak(language: str, assets: Path) -> None:

@@ -10,14 +10,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QStandardPaths, QTimer
+from PySide6.QtCore import QLocale, QStandardPaths, QTimer
 from PySide6.QtWidgets import QApplication
 
 from studio.domain.errors import HostLacks
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.table import CONTROLLERS
+from studio.ui.language import LANGUAGES, speak, suited
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
+from studio.ui.single import Single
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.words import PRODUCT
 from studio.ui.window import MainWindow
@@ -58,13 +60,20 @@ def run(
     application.setApplicationName("weir-studio")
     application.setApplicationDisplayName(PRODUCT)
     application.setDesktopFileName("weir-studio")
-    settings = WindowSettings(home or _home())
+    folder = home or _home()
+    single = Single(folder)
+    if not options.smoke and not single.take():
+        return _call(single)
+    settings = WindowSettings(folder)
     choice = ThemeChoice(options.theme) if options.theme else settings.theme
-    look = Look(application, assets or _assets(), choice)
+    places = assets or _assets()
+    speak(options.language or settings.language or suited(QLocale.system().uiLanguages()), places)
+    look = Look(application, places, choice)
     application.setWindowIcon(look.icons.application())
     bridge = Bridge(connect, join)
     session = Session(bridge)
     window = MainWindow(look, session, bridge, settings)
+    single.called.connect(window.come_to_front)
     if options.smoke:
         window.painted.connect(lambda: _smoke(application, window))
     else:
@@ -72,7 +81,22 @@ def run(
     window.show()
     status = application.exec()
     session.end()
+    single.release()
     return status
+
+
+def _call(single: Single) -> int:
+    """Bring the window that is open to the front, and be done.
+
+    Raises: HostLacks (`window-does-not-answer`).
+    """
+    if single.call():
+        return 0
+    raise HostLacks(
+        "window-does-not-answer",
+        "A window of this folder is open, and it does not answer.",
+        hint="Close it, or end its process; then run `weir ui` again.",
+    )
 
 
 def _require_screen(environ: Mapping[str, str]) -> None:
@@ -99,6 +123,9 @@ def since_start_s() -> float:
 def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="weir ui", description="Open the window.")
     parser.add_argument("--theme", choices=[choice.value for choice in ThemeChoice])
+    parser.add_argument(
+        "--language", choices=LANGUAGES, help="instead of the system's language, this once"
+    )
     parser.add_argument(
         "--smoke", action="store_true", help="paint every page, print one line of JSON and end"
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from studio.ui.language import LANGUAGES
 from studio.ui.theme import ThemeChoice
 
 FILE_NAME = "window.ini"
@@ -26,6 +27,16 @@ class WindowSettings:
     @theme.setter
     def theme(self, choice: ThemeChoice) -> None:
         self._store.setValue("theme", choice.value)
+
+    @property
+    def language(self) -> str | None:
+        """Return the chosen language; None is the system's."""
+        value = self._store.value("language")
+        return str(value) if value in LANGUAGES else None
+
+    @language.setter
+    def language(self, value: str | None) -> None:
+        self._store.setValue("language", value or "")
 
     @property
     def geometry(self) -> QByteArray | None:

@@ -10,11 +10,20 @@ import tomllib
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from studio.ui.icons import Icons
+
+_IMAGES = {
+    "down": "quiet",
+    "up": "quiet",
+    "right": "quiet",
+    "check": "on_primary",
+    "dash": "on_primary",
+}
+"""Icons that the style sheet shows, and their colours."""
 
 
 class ThemeChoice(enum.StrEnum):
@@ -65,6 +74,8 @@ class Look(QObject):
         for font in sorted((assets / "fonts").glob("*.woff2")):
             QFontDatabase.addApplicationFont(str(font))
         self.icons = Icons(assets / "icons")
+        self._pictures = QTemporaryDir()
+        """For the style sheet, which takes pictures from files; goes with this object."""
         application.setStyle("Fusion")
         application.setFont(self.font("body"))
         self._apply()
@@ -132,8 +143,20 @@ class Look(QObject):
             "disabled": blend(ink, raised, share["disabled"]).name(),
             "selected": blend(water, raised, 0.16).name(),
             "warn_wash": blend(self.colour("warn"), ground, 0.14).name(),
+            **self._images(),
             "primary_hover": blend(ink, self.colour("primary"), 0.12).name(),
         }
+
+    def _images(self) -> dict[str, str]:
+        """Return the style sheet's pictures; without a place for them there are none."""
+        shown = {}
+        for name, role in _IMAGES.items():
+            place = None
+            if self._pictures.isValid():
+                folder = Path(self._pictures.path())
+                place = self.icons.save(name, self.colour(role), folder)
+            shown[f"image_{name}"] = "none" if place is None else f'url("{place.as_posix()}")'
+        return shown
 
     def _palette(self) -> QPalette:
         palette = QPalette()

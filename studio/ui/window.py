@@ -1,6 +1,6 @@
 """The frame: rail, strip, banner and pages. It passes words on, and decides nothing."""
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QKeySequence,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLay
 
 from studio.domain.server import EngineState
 from studio.ui.bridge import Bridge
+from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.serve import ServeController
 from studio.ui.controllers.table import CONTROLLERS
@@ -82,6 +83,15 @@ class MainWindow(QMainWindow):
         now.enter()
         self._refresh(self._session.known)
         self._on_ticked()
+
+    def come_to_front(self) -> None:
+        """Show the window over all others, also from the dock."""
+        self.setWindowState(
+            (self.windowState() & ~Qt.WindowState.WindowMinimized) | Qt.WindowState.WindowActive
+        )
+        self.show()
+        self.raise_()
+        self.activateWindow()
 
     def _keep(self, page: PageId, controller: Controller) -> None:
         self.made[page] = controller
@@ -162,6 +172,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+P", self.home.switch),
             ("Ctrl+Shift+C", self._strip.copy_address.copy),
             ("Ctrl+Shift+R", self._on_report),
+            ("Ctrl+Shift+T", self._on_try),
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(slot)
@@ -205,6 +216,12 @@ class MainWindow(QMainWindow):
         logs = self.controller(PageId.LOGS)
         if isinstance(logs, LogsController):
             logs.open_report()
+
+    def _on_try(self) -> None:
+        connect = self.controller(PageId.CONNECT)
+        self.show_page(PageId.CONNECT)
+        if isinstance(connect, ConnectController):
+            connect.begin_try()
 
     def _on_theme(self) -> None:
         order = list(ThemeChoice)

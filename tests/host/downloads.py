@@ -11,6 +11,8 @@ from studio.domain.errors import StudioError
 from studio.host import download
 from studio.host.download import Progress, Wanted
 from studio.host.network import Authority, NetworkPolicy
+from studio.host.transfer.journal import Journal
+from studio.host.transfer.spans import Spans
 from tests.fakes import hostile
 from tests.fakes.hostile import Hostile
 from tests.fakes.waiting import until_async
@@ -68,11 +70,24 @@ def trusting(**changes: object) -> NetworkPolicy:
     return NetworkPolicy(**{**fields, "authorities": (known,), **changes})
 
 
+def noted(part: Path) -> int:
+    """Return how many bytes the journal of a part knows of; its blocks may all be reserved."""
+    file = part.with_name(f"{part.name}.journal")
+    if not file.exists():
+        return 0
+    journal = Journal(file)
+    try:
+        entry = journal.read()
+    finally:
+        journal.close()
+    return Spans(entry.spans).count if entry is not None else 0
+
+
 async def cancelled(one: Wanted, target: Path, when: object) -> None:
     """Begin to fetch and stop as a person does with Ctrl+C, as soon as a part holds bytes."""
     part = target.with_name(f"{target.name}.part")
     task = asyncio.ensure_future(download.fetch(one, target, policy=QUICK))
-    await until_async(lambda: part.exists() and part.stat().st_blocks * 512 >= when, "some bytes")
+    await until_async(lambda: noted(part) >= when, "some bytes")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -226,6 +226,8 @@ class FakeService:
         self.log: list[LogLine] = []
         self.keys: list[KeyInfo] = []
         self.asked: list[tuple[str, object]] = []
+        self.areas: list[Callable[[str, str, bytes], object]] = []
+        """What single pages ask; each answers what is its own."""
         self.on_up: Callable[[UpRequest], UpResult | ErrorInfo] = self.refuse
         self._subscribers: list[queue.Queue[Event | None]] = []
         self._lock = threading.Lock()
@@ -345,6 +347,10 @@ class FakeService:
     def answer(self, method: str, path: str, body: bytes) -> object:
         """Return the record for a request, or an `ErrorInfo`."""
         route, _, query = path.removeprefix(PREFIX).partition("?")
+        for area in self.areas:
+            said = area(method, route, body)
+            if said is not None:
+                return said
         if method == "POST":
             return self._post(route, body)
         match route:

@@ -19,12 +19,17 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.ui.bridge import Bridge
+from studio.ui.controllers.connect import ConnectController
+from studio.ui.controllers.logs import LogsController
+from studio.ui.pages.log_desk import Part
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.state import Link
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
+from tests.ui.fake_clients import FakeClients
+from tests.ui.fake_records import FakeRecords
 from tests.ui.fake_service import (
     BOOT_FAILED,
     CONSENT,
@@ -104,6 +109,8 @@ def ready(service: FakeService) -> None:
     """Show an afternoon of work."""
     service.be_ready(seconds=301)
     service.host = HOST
+    FakeClients(service)
+    FakeRecords(service)
     service.keys = [
         KEY,
         msgspec.structs.replace(KEY, id="k2", name="Cline on the laptop", prefix="weir-8KdR"),
@@ -218,6 +225,8 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     window.show_page(PageId.SERVE)
     shoot(studio, folder / f"{theme}-ready-new-key.png")
     session.forget_secret()
+    connect_page(studio, folder, theme)
+    record_pages(studio, folder, theme)
     for width, height in ((900, 600), (1600, 1000)):
         window.resize(width, height)
         shoot(studio, folder / f"{theme}-ready-{width}.png")
@@ -225,6 +234,38 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     studio.service.close()
     wait_until(lambda: session.known.link is Link.LOST)
     shoot(studio, folder / f"{theme}-lost.png")
+
+
+def connect_page(studio: Studio, folder: Path, theme: str) -> None:
+    """Write the pictures of the page that sets clients up."""
+    window = studio.window
+    window.show_page(PageId.CONNECT)
+    page = window.controller(PageId.CONNECT)
+    assert isinstance(page, ConnectController)
+    area = page.area
+    wait_until(lambda: area.plan is not None and not area.pending)
+    shoot(studio, folder / f"{theme}-connect.png")
+    area.write()
+    wait_until(lambda: area.done is not None and not area.pending)
+    shoot(studio, folder / f"{theme}-connected.png")
+    area.choose("cline")
+    wait_until(lambda: area.plan is not None and not area.pending)
+    shoot(studio, folder / f"{theme}-connect-by-hand.png")
+    window.show_page(PageId.SERVE)
+
+
+def record_pages(studio: Studio, folder: Path, theme: str) -> None:
+    """Write the pictures of files, diagnosis and boots."""
+    window = studio.window
+    window.show_page(PageId.LOGS)
+    page = window.controller(PageId.LOGS)
+    assert isinstance(page, LogsController)
+    for part in (Part.ENGINE, Part.DIAGNOSIS, Part.BOOTS):
+        page.choose(part)
+        wait_until(lambda: not page.area.pending)
+        shoot(studio, folder / f"{theme}-logs-{part.value}.png")
+    page.choose(Part.LIVE)
+    window.show_page(PageId.SERVE)
 
 
 def main(folder: Path) -> None:

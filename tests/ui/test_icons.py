@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from studio.ui.icons import Icons
+from studio.ui.theme import Look
 
 
 def test_every_icon_is_drawn_on_our_grid_with_our_stroke(assets: Path) -> None:
@@ -43,3 +44,12 @@ def test_an_icon_takes_its_colour_and_is_rendered_once(qapp: QApplication, asset
     assert "#ff0000" in painted
     assert icons.icon("stop", QColor("#ff0000")) is icons.icon("stop", QColor("#ff0000"))
     assert not icons.application().isNull()
+
+
+def test_icons_for_the_style_sheet_are_files_in_two_sizes(look: Look, tmp_path: Path) -> None:
+    """Style sheets take pictures from files; a folder that is gone gives none, and no crash."""
+    place = look.icons.save("down", QColor("#112233"), tmp_path)
+
+    assert place == tmp_path / "down-112233.png"
+    assert {file.name for file in tmp_path.iterdir()} == {"down-112233.png", "down-112233@2x.png"}
+    assert look.icons.save("down", QColor("#112233"), tmp_path / "gone") is None

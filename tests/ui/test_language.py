@@ -64,3 +64,34 @@ def test_a_marked_text_waits_for_its_use(assets: Path) -> None:
 
     assert table["serve"] == "Serve"
     assert language.t(table["serve"]) == "Servir"
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        (["zh-Hans-CN", "zh-CN", "zh"], "zh_CN"),
+        (["zh_CN"], "zh_CN"),
+        (["zh"], "zh_CN"),
+        (["zh-Hant-TW", "zh-TW", "en"], "en"),
+        (["zh-TW", "zh-CN"], "zh_CN"),
+        (["de-DE", "de"], "en"),
+        (["de-DE", "zh-CN"], "zh_CN"),
+        (["en-GB", "zh-CN"], "en"),
+        (["C"], "en"),
+        ([], "en"),
+    ],
+)
+def test_the_systems_languages_choose_ours(system: list[str], expected: str) -> None:
+    """The first one that we speak, in the system's order."""
+    assert language.suited(system) == expected
+
+
+def test_chinese_is_spoken_from_the_real_catalogue() -> None:
+    """The compiled file is where the window looks for it."""
+    assets = Path(__file__).resolve().parents[2] / "assets"
+    try:
+        language.speak("zh_CN", assets)
+        assert language.t("Settings") == "设置"
+        assert language.nt("request", "requests", 3) == "个请求"
+    finally:
+        language.speak("en", assets)

@@ -51,6 +51,14 @@ def test_smoke_paints_every_page_says_one_line_and_ends(tmp_path: Path, theme: s
     assert done.stdout.count("\n") == 1
 
 
+def test_every_page_is_painted_in_chinese(tmp_path: Path) -> None:
+    """A translation with a wrong place would raise where its text is shown."""
+    done = start(tmp_path, "--smoke", "--language", "zh_CN")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["pages"] == [page.value for page in CONTROLLERS]
+
+
 def test_an_unknown_option_is_refused_with_the_usage(tmp_path: Path) -> None:
     """A misspelt option must not open a window as if nothing were."""
     done = start(tmp_path, "--tehme", "dark")

@@ -41,3 +41,19 @@ def test_nonsense_in_the_file_reads_as_never_set(tmp_path: Path) -> None:
 
     assert settings.theme is ThemeChoice.SYSTEM
     assert settings.geometry is None
+
+
+def test_the_language_is_kept_and_one_that_we_do_not_speak_is_the_systems(tmp_path: Path) -> None:
+    """A hand-edited file must not leave the window without words."""
+    settings = WindowSettings(tmp_path)
+    assert settings.language is None
+
+    settings.language = "zh_CN"
+    settings.save()
+    assert WindowSettings(tmp_path).language == "zh_CN"
+
+    settings.language = None
+    settings.save()
+    assert WindowSettings(tmp_path).language is None
+    (tmp_path / "window.ini").write_text("[General]\nlanguage=tlh\n")
+    assert WindowSettings(tmp_path).language is None

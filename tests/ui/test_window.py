@@ -411,3 +411,13 @@ def test_a_report_that_fails_says_so_in_its_window(
 
     qtbot.waitUntil(lambda: "It was not made." in about.text())
     dialog.close()
+
+
+def test_a_minimised_window_comes_to_the_front(qtbot: QtBot, closed_window: MainWindow) -> None:
+    """A second `weir ui` asks for it, and nothing but the window tells that it worked."""
+    closed_window.showMinimized()
+    assert closed_window.isMinimized()
+
+    closed_window.come_to_front()
+
+    qtbot.waitUntil(lambda: closed_window.isVisible() and not closed_window.isMinimized())

@@ -55,7 +55,7 @@ def judge(
         found = _NO_RANGE.fullmatch(response.headers.get("Content-Range", ""))
         return Empty(total=int(found[1]) if found else None)
     if status not in (OK, _PARTIAL):
-        raise of_status(status, _wait_s(response))
+        raise of_status(status, wait_s(response))
     _refuse_page(response, name)
     if status == _PARTIAL:
         return _part(response, asked)
@@ -137,7 +137,7 @@ def _refuse_page(response: httpx.Response, name: str) -> None:
         )
 
 
-def _wait_s(response: httpx.Response) -> float | None:
+def wait_s(response: httpx.Response) -> float | None:
     """Return how long the server asks to wait (RFC 9110, 10.2.3).
 
     A moment is compared with the server's own clock: this machine's may be wrong or jump.

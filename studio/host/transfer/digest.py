@@ -6,8 +6,10 @@ read from the disk meanwhile, because the state of a hash cannot be kept.
 """
 
 import asyncio
+import enum
 import functools
 import hashlib
+from pathlib import Path
 from typing import Protocol
 
 from studio.host.threads import in_thread
@@ -22,6 +24,14 @@ _FLUSH_EVERY = 64 << 20
 _LOOK_S = 0.05
 
 
+class DigestKind(enum.Enum):
+    """By what a file is proven."""
+
+    SHA256 = enum.auto()
+    GIT_BLOB = enum.auto()
+    """The sha1 of a head with the size, then the content (git's object format)."""
+
+
 class _Digest(Protocol):
     def update(self, data: bytes, /) -> None: ...
     def hexdigest(self) -> str: ...
@@ -30,15 +40,16 @@ class _Digest(Protocol):
 class Follower:
     """Hashes and flushes a part behind its writer."""
 
-    def __init__(self, part: PartFile, *, hashes: bool) -> None:
+    def __init__(self, part: PartFile, *, kind: DigestKind | None) -> None:
+        """`kind` None: nothing is hashed."""
         self._part = part
-        self._hashes = hashes
+        self._kind = kind
         self._flushed = part.present
         self._begin()
 
     def _begin(self) -> None:
         self._generation = self._part.generation
-        self._digest: _Digest = hashlib.sha256()
+        self._digest: _Digest | None = None
         self._at = 0
 
     async def follow(self) -> None:
@@ -47,17 +58,25 @@ class Follower:
             self._notice_restart()
             if self._part.present - self._flushed >= _FLUSH_EVERY:
                 await self._flush()
-            elif self._hashes and self._part.front - self._at >= _STEP:
+            elif self._kind is not None and self._part.front - self._at >= _STEP:
                 await self._hash_on()
             else:
                 await asyncio.sleep(_LOOK_S)
 
     async def finish(self) -> str:
-        """Return the sha256 of all that is here without a hole. Raises: OSError."""
+        """Return the digest of all that has no hole, git's as `git:…`. Raises: OSError."""
         self._notice_restart()
         while self._at < self._part.front:
             await self._hash_on()
-        return self._digest.hexdigest()
+        found = self._hasher().hexdigest()
+        return f"git:{found}" if self._kind is DigestKind.GIT_BLOB else found
+
+    def _hasher(self) -> _Digest:
+        """Return the hash; git's begins with the size, which may be told late."""
+        if self._digest is None:
+            is_git = self._kind is DigestKind.GIT_BLOB
+            self._digest = _git_blob(self._part.size or 0) if is_git else hashlib.sha256()
+        return self._digest
 
     def _notice_restart(self) -> None:
         if self._generation != self._part.generation:
@@ -70,8 +89,9 @@ class Follower:
 
     def _hash(self, end: int) -> None:
         """Hash up to `end`. In a thread: what is done is noted here, as its caller may be gone."""
+        digest = self._hasher()
         while self._at < end and (data := self._part.read(self._at, min(_CHUNK, end - self._at))):
-            self._digest.update(data)
+            digest.update(data)
             self._at += len(data)
 
     async def _flush(self) -> None:
@@ -80,3 +100,16 @@ class Follower:
         self._flushed = present
         if self._generation == self._part.generation:
             self._part.flushed(spans)
+
+
+def git_blob_of(path: Path) -> str:
+    """Return git's name of a file's content. Raises: OSError."""
+    with path.open("rb") as file:
+        digest = _git_blob(path.stat().st_size)
+        while data := file.read(_CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def _git_blob(size: int) -> _Digest:
+    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)

@@ -14,11 +14,12 @@ from studio.host.files import from_os_error, require_space, sha256_file
 from studio.host.network import NetworkPolicy, redacted
 from studio.host.tasks import beside
 from studio.host.threads import in_thread
-from studio.host.transfer.digest import Follower
+from studio.host.transfer.digest import DigestKind, Follower, git_blob_of
 from studio.host.transfer.faults import Fault, Kind
 from studio.host.transfer.part import PartFile
 from studio.host.transfer.session import Budget, Session
 from studio.host.transfer.source import Source
+from studio.host.transfer.throttle import Throttle
 from studio.host.transfer.wanted import Failure, Wanted, local_path, switched_off, unreachable
 
 _LOCK_LOOK_S = 0.1
@@ -28,11 +29,19 @@ _CHUNK = 1 << 20
 class Fetching:
     """One file on its way. `done`, `total`, `note` and `warnings` may be read meanwhile."""
 
-    def __init__(self, wanted: Wanted, target: Path, policy: NetworkPolicy) -> None:
+    def __init__(
+        self,
+        wanted: Wanted,
+        target: Path,
+        policy: NetworkPolicy,
+        throttle: Throttle | None = None,
+    ) -> None:
+        """`throttle` is what it shares a bandwidth limit with."""
         digest = wanted.sha256.lower() if wanted.sha256 is not None else None
         self._wanted = msgspec.structs.replace(wanted, sha256=digest)
         self._target = target
         self._policy = policy
+        self._throttle = throttle
         self._budget = Budget(policy.most_tries)
         self._part: PartFile | None = None
         self._done = 0
@@ -107,11 +116,11 @@ class Fetching:
             raise switched_off(self._wanted, self._target, self._policy)
         sources = {address: _digest(address) for address in addresses}
         part.resume(
-            sha256=self._wanted.sha256,
+            sha256=self._wanted.digest,
             size=self._wanted.bytes,
             sources=set(sources.values()),
         )
-        if self._wanted.sha256 is None:
+        if self._wanted.digest is None:
             # Bytes of two sources are never joined unless a digest will tell.
             addresses = tuple(sorted(addresses, key=lambda a: sources[a] not in part.contributors))
         failures: list[Failure] = []
@@ -140,21 +149,18 @@ class Fetching:
         """
         digest = _digest(address)
         while True:
-            if self._wanted.sha256 is None and part.contributors - {digest}:
+            if self._wanted.digest is None and part.contributors - {digest}:
                 part.reset(size=self._wanted.bytes)
             is_mixed = part.present > 0
             try:
                 found = await self._whole(address, part, client, is_last=is_last)
             except Fault as fault:
                 return fault
-            if self._wanted.sha256 in (None, found):
+            if self._wanted.digest in (None, found):
                 return None
             part.reset(size=self._wanted.bytes)
             if not is_mixed:
-                return Fault(
-                    f"expected sha256 {str(self._wanted.sha256)[:12]}…, found {found[:12]}…",
-                    kind=Kind.WRONG,
-                )
+                return Fault(_mismatch(self._wanted, found), kind=Kind.WRONG)
             self.say("what was here before did not fit; beginning anew")
 
     async def _whole(
@@ -165,8 +171,8 @@ class Fetching:
         *,
         is_last: bool,
     ) -> str:
-        """Bring every byte, and return the sha256 of the whole."""
-        follower = Follower(part, hashes=self._wanted.sha256 is not None)
+        """Bring every byte, and return the digest of the whole (see `Wanted.digest`)."""
+        follower = Follower(part, kind=_kind_of(self._wanted))
         local = local_path(address)
         if local is not None:
             await beside(lambda: self._copy(local, part), follower.follow)
@@ -177,18 +183,24 @@ class Fetching:
                 self._policy,
                 name=self._target.name,
                 expected=self._wanted.bytes,
-                is_pinned=self._wanted.sha256 is not None,
+                is_pinned=self._wanted.digest is not None,
                 is_last=is_last,
                 budget=self._budget,
                 on_note=self.say,
-                on_size=lambda: self._require_space(part),
+                on_size=lambda: self._make_room(part),
+                throttle=self._throttle,
             )
             self._require_space(part)
             await beside(session.run, follower.follow)
-        return await follower.finish() if self._wanted.sha256 is not None else ""
+        return await follower.finish() if self._wanted.digest is not None else ""
 
     def _headers(self, address: str) -> dict[str, str]:
         return self._wanted.headers if address == self._wanted.url else {}
+
+    def _make_room(self, part: PartFile) -> None:
+        """Take the room that the rest needs, where it can be had at once; else only look."""
+        self._require_space(part)
+        part.reserve()
 
     def _require_space(self, part: PartFile) -> None:
         """Raise HostLacks (`disk-space`) when the rest does not fit."""
@@ -238,7 +250,21 @@ def is_whole(path: Path, wanted: Wanted) -> bool:
         return False
     if wanted.bytes is not None and path.stat().st_size != wanted.bytes:
         return False
+    if wanted.sha256 is None and wanted.git_blob is not None:
+        return f"git:{git_blob_of(path)}" == wanted.digest
     return wanted.sha256 is None or sha256_file(path) == wanted.sha256
+
+
+def _kind_of(wanted: Wanted) -> DigestKind | None:
+    if wanted.digest is None:
+        return None
+    return DigestKind.SHA256 if wanted.sha256 is not None else DigestKind.GIT_BLOB
+
+
+def _mismatch(wanted: Wanted, found: str) -> str:
+    name = "sha256" if wanted.sha256 is not None else "git blob"
+    expected = str(wanted.digest).removeprefix("git:")
+    return f"expected {name} {expected[:12]}…, found {found.removeprefix('git:')[:12]}…"
 
 
 def _digest(address: str) -> str:

@@ -18,6 +18,7 @@ from studio.host.transfer.faults import Fault, FileChanged, Kind, RangesUseless
 from studio.host.transfer.part import PartFile
 from studio.host.transfer.source import Source
 from studio.host.transfer.spans import Span
+from studio.host.transfer.throttle import Throttle
 
 _SMALL_BYTES = 4 << 20
 """A file that is known to be no larger is asked for at once."""
@@ -51,6 +52,7 @@ class Session:
         budget: Budget,
         on_note: Callable[[str], None],
         on_size: Callable[[], None],
+        throttle: Throttle | None = None,
     ) -> None:
         """`expected` is the size where it is known, `is_pinned` whether a digest will decide.
 
@@ -69,6 +71,7 @@ class Session:
         self._is_pinned = is_pinned
         self._on_note = on_note
         self._on_size = on_size
+        self._throttle = throttle
         self._only_stream = False
         self._ranges_worked = False
         self._is_known = asyncio.Event()
@@ -288,6 +291,8 @@ class Session:
         async for chunk in response.aiter_bytes() if decode else response.aiter_raw():
             yield chunk
             came += len(chunk)
+            if self._throttle is not None:
+                since += await self._throttle.take(len(chunk))
             now = clock()
             if now - since >= self._policy.stall_s:
                 if came < self._policy.crawl_bytes_per_s * (now - since):

@@ -20,8 +20,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Asked after `url`, in order. Those of the network policy are asked before it."""
     sha256: str | None = None
     bytes: int | None = None
+    git_blob: str | None = None
+    """Git's name of the content (sha1 as hex), where no sha256 is known; `bytes` has to be."""
     headers: dict[str, str] = {}
     """For `url` only, for example a token; another host that it redirects to does not get it."""
+
+    @property
+    def digest(self) -> str | None:
+        """Return what the content is proven by, the same for every source; None: by nothing."""
+        if self.sha256 is not None or self.git_blob is None:
+            return self.sha256
+        return f"git:{self.git_blob.lower()}"
 
     def addresses(self, policy: NetworkPolicy) -> tuple[str, ...]:
         """Return every address in the order in which it is asked; without network the local ones.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.keys import KeysController
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.serve import ServeController
@@ -11,6 +12,7 @@ from studio.ui.viewmodels.frame import PageId
 CONTROLLERS: dict[PageId, Callable[[Desk], Controller]] = {
     PageId.SERVE: ServeController,
     PageId.KEYS: KeysController,
+    PageId.CONNECT: ConnectController,
     PageId.LOGS: LogsController,
 }
 """In the order of `PageId`; a page that is not here is not in the rail."""

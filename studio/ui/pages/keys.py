@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.language import t
 from studio.ui.state import Known
 from studio.ui.theme import Look
 from studio.ui.viewmodels.keys import HEADINGS, KeyRow, KeysView, keys_view, secret_view
@@ -44,11 +45,11 @@ class KeysPage(QScrollArea):
         self.field = QLineEdit()
         self.field.setObjectName("key-name")
         self.field.setPlaceholderText(KEY_NAME)
-        self.field.setAccessibleName(KEY_NAME)
+        self.field.setAccessibleName(t(KEY_NAME))
         self.field.setMaxLength(_NAME_LENGTH)
         self.field.textChanged.connect(self._on_name_changed)
         self.field.returnPressed.connect(self._on_create)
-        self._create = Button(look, "make-key", MAKE_KEY, kind="primary", icon="plus")
+        self._create = Button(look, "make-key", t(MAKE_KEY), kind="primary", icon="plus")
         self._create.clicked.connect(self._on_create)
         self._summary = label("quiet")
         self._empty = label("quiet", wrap=True)
@@ -142,9 +143,9 @@ class _Row(QFrame):
         self._revoke.setFixedWidth(_BUTTON_WIDTH)
         self._revoke.clicked.connect(self._on_revoke)
         self._question = label(wrap=True)
-        self._yes = Button(look, f"revoke-yes-{key_id}", "Revoke", kind="harm")
+        self._yes = Button(look, f"revoke-yes-{key_id}", t("Revoke"), kind="harm")
         self._yes.clicked.connect(self._on_yes)
-        self._no = Button(look, f"revoke-no-{key_id}", "Keep it")
+        self._no = Button(look, f"revoke-no-{key_id}", t("Keep it"))
         self._no.clicked.connect(self._on_no)
         self._ask = QWidget()
         step = look.space("step")
@@ -199,7 +200,7 @@ class _Row(QFrame):
 def _headings(look: Look) -> QWidget:
     cells = [Elided("small") for _ in HEADINGS[:-1]]
     for cell, heading in zip(cells, HEADINGS, strict=False):
-        cell.show_text(heading)
+        cell.show_text(t(heading))
     spacer = QWidget()
     spacer.setFixedWidth(_BUTTON_WIDTH)
     holder = QWidget()

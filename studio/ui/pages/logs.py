@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from studio.domain.metrics import LogLine
 from studio.domain.tracebacks import Folder
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.logs import Gravity, count_text
 from studio.ui.viewmodels.words import (
@@ -63,7 +64,7 @@ class LogsPage(QWidget):
         self.field = QLineEdit()
         self.field.setObjectName("log-search")
         self.field.setPlaceholderText(SEARCH)
-        self.field.setAccessibleName(SEARCH)
+        self.field.setAccessibleName(t(SEARCH))
         self.field.setClearButtonEnabled(False)
         self.field.textChanged.connect(self.view.search)
         self.field.installEventFilter(self)
@@ -111,29 +112,29 @@ class LogsPage(QWidget):
         return super().eventFilter(watched, event)
 
     def _make_buttons(self, look: Look) -> None:
-        self._previous = IconButton(look, "log-previous", "up", PREVIOUS_MATCH)
-        self._next = IconButton(look, "log-next", "down", NEXT_MATCH)
+        self._previous = IconButton(look, "log-previous", "up", t(PREVIOUS_MATCH))
+        self._next = IconButton(look, "log-next", "down", t(NEXT_MATCH))
         self._previous.clicked.connect(self._on_previous)
         self._next.clicked.connect(self._on_next)
-        self._only = self._toggle("log-only", ONLY_MATCHES, ONLY_MATCHES_TOOLTIP)
-        self._grave = self._toggle("log-grave", WARNINGS_ONLY, "", icon="warning")
-        self._errors = self._toggle("log-errors", ERRORS_ONLY, ERRORS_ONLY_TOOLTIP)
-        self._whole = self._toggle("log-whole", WHOLE, WHOLE_TOOLTIP)
-        self._pause = self._toggle("log-pause", PAUSE, PAUSE_TOOLTIP)
+        self._only = self._toggle("log-only", t(ONLY_MATCHES), t(ONLY_MATCHES_TOOLTIP))
+        self._grave = self._toggle("log-grave", t(WARNINGS_ONLY), "", icon="warning")
+        self._errors = self._toggle("log-errors", t(ERRORS_ONLY), t(ERRORS_ONLY_TOOLTIP))
+        self._whole = self._toggle("log-whole", t(WHOLE), t(WHOLE_TOOLTIP))
+        self._pause = self._toggle("log-pause", t(PAUSE), t(PAUSE_TOOLTIP))
         self._only.toggled.connect(self._on_filter)
         self._grave.toggled.connect(self._on_grave)
         self._errors.toggled.connect(self._on_errors)
         self._whole.toggled.connect(self._show_again)
         self._pause.toggled.connect(self._on_pause)
-        self._follow = self._toggle("log-follow", FOLLOW, FOLLOW_TOOLTIP, icon="follow")
+        self._follow = self._toggle("log-follow", t(FOLLOW), t(FOLLOW_TOOLTIP), icon="follow")
         self._follow.setChecked(True)
         self._follow.clicked.connect(self.view.set_follow)
         self.view.follow_changed.connect(self._follow.setChecked)
-        self._copy = Button(look, "log-copy", COPY_LINES, icon="copy")
-        self._copy.setToolTip(COPY_LINES_TOOLTIP)
+        self._copy = Button(look, "log-copy", t(COPY_LINES), icon="copy")
+        self._copy.setToolTip(t(COPY_LINES_TOOLTIP))
         self._copy.clicked.connect(self.view.copy)
-        self._report = Button(look, "log-report", REPORT)
-        self._report.setToolTip(REPORT_TOOLTIP)
+        self._report = Button(look, "log-report", t(REPORT))
+        self._report.setToolTip(t(REPORT_TOOLTIP))
         self._report.clicked.connect(self.report_asked)
 
     def _toggle(self, name: str, words: str, tooltip: str, icon: str | None = None) -> Button:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from studio.domain.events import Stage
 from studio.domain.metrics import Tick
+from studio.ui.language import t
 from studio.ui.state import Known
 from studio.ui.theme import Look
 from studio.ui.viewmodels.boot import boot_view
@@ -113,7 +114,7 @@ class _Chooser(QWidget):
         choose.column.addWidget(self.presets)
         choose.column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignLeft)
         choose.column.addStretch(1)
-        machine = Card(look, "machine", "This machine")
+        machine = Card(look, "machine", t("This machine"))
         machine.setFixedWidth(_SIDE_WIDTH)
         self._facts = QVBoxLayout()
         self._facts.setSpacing(look.space("step") * 2)

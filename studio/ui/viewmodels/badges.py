@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from studio.domain.remedies import Badge
+from studio.ui.language import t
 
 MOST_SIGNS = 4
 _TOOLTIP_WIDTH = 72
@@ -36,7 +37,7 @@ def badges_view(badges: Sequence[Badge]) -> BadgesView:
     text = first.title if not rest else f"{first.title} +{len(rest)}"
     return BadgesView(
         signs=tuple(
-            BadgeView(name=f"Slow path: {badge.title}", tooltip=_words(badge))
+            BadgeView(name=t("Slow path: {title}").format(title=badge.title), tooltip=_words(badge))
             for badge in badges[:MOST_SIGNS]
         ),
         text=text,
@@ -45,5 +46,9 @@ def badges_view(badges: Sequence[Badge]) -> BadgesView:
 
 
 def _words(badge: Badge) -> str:
-    lines = [badge.title, badge.cost, *(f"To do: {remedy.text}" for remedy in badge.remedies)]
+    lines = [
+        badge.title,
+        badge.cost,
+        *(t("To do: {remedy}").format(remedy=remedy.text) for remedy in badge.remedies),
+    ]
     return "\n".join(textwrap.fill(line, _TOOLTIP_WIDTH) for line in lines)

@@ -5,22 +5,23 @@ import msgspec
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import BootPhase, EngineState, PhaseTime
 from studio.domain.units import UNKNOWN, bytes_text, duration_text
+from studio.ui.language import marked, t
 from studio.ui.state import Known, elapsed_s
 from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape
 
 _TITLES: dict[Stage, str] = {
-    Stage.DETECT: "Look at this machine",
-    Stage.RUNTIME: "Install the runtime",
-    Stage.MODEL: "Get the model",
-    Stage.BOOT: "Boot the engine",
-    Stage.GATEWAY: "Open the gateway",
+    Stage.DETECT: marked("Look at this machine"),
+    Stage.RUNTIME: marked("Install the runtime"),
+    Stage.MODEL: marked("Get the model"),
+    Stage.BOOT: marked("Boot the engine"),
+    Stage.GATEWAY: marked("Open the gateway"),
 }
 
 _SIGNS: dict[StageState, tuple[str, Role, Shape]] = {
-    StageState.RUNNING: ("Under way", Role.WATER, Shape.HALF),
-    StageState.DONE: ("Done", Role.OK, Shape.TICK),
-    StageState.SKIPPED: ("Already here", Role.OK, Shape.TICK),
-    StageState.FAILED: ("Failed", Role.HARM, Shape.CROSS),
+    StageState.RUNNING: (marked("Under way"), Role.WATER, Shape.HALF),
+    StageState.DONE: (marked("Done"), Role.OK, Shape.TICK),
+    StageState.SKIPPED: (marked("Already here"), Role.OK, Shape.TICK),
+    StageState.FAILED: (marked("Failed"), Role.HARM, Shape.CROSS),
 }
 
 
@@ -85,19 +86,19 @@ def boot_view(known: Known, now_s: float) -> BootView:
 def _heading(known: Known) -> str:
     match known.engine.state:
         case EngineState.DRAINING | EngineState.STOPPING:
-            return "Stopping the engine"
+            return t("Stopping the engine")
         case EngineState.BACKING_OFF:
-            return "Waiting before the next try"
+            return t("Waiting before the next try")
         case _:
-            return "Getting ready"
+            return t("Getting ready")
 
 
 def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
     if progress is None:
         return StageView(
             stage=stage,
-            title=_TITLES[stage],
-            word="Waits",
+            title=t(_TITLES[stage]),
+            word=t("Waits"),
             role=Role.QUIET,
             shape=Shape.RING,
             note="",
@@ -110,8 +111,8 @@ def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
     running = progress.state is StageState.RUNNING
     return StageView(
         stage=stage,
-        title=progress.title or _TITLES[stage],
-        word=word,
+        title=progress.title or t(_TITLES[stage]),
+        word=t(word),
         role=role,
         shape=shape,
         note=progress.note or "",
@@ -151,8 +152,8 @@ def _amount(progress: StageProgress) -> str:
         return done
     total = UNKNOWN if progress.total is None else _quantity(progress.total, progress.unit)
     if progress.unit == "packages":
-        return f"{progress.done:,.0f} of {total}"
-    return f"{done} of {total}"
+        return t("{done:,.0f} of {total}").format(done=progress.done, total=total)
+    return t("{done} of {total}").format(done=done, total=total)
 
 
 def _quantity(amount: float, unit: str) -> str:
@@ -196,7 +197,7 @@ def _timeline(known: Known, now_s: float) -> TimelineView | None:
 def _phase(time: PhaseTime, now_s: float) -> PhaseView:
     ended_s = time.ended_s if time.ended_s is not None else max(now_s, time.started_s)
     return PhaseView(
-        words=PHASE_WORDS[time.phase],
+        words=t(PHASE_WORDS[time.phase]),
         started_s=time.started_s,
         ended_s=ended_s,
         running=time.ended_s is None,
@@ -206,10 +207,12 @@ def _phase(time: PhaseTime, now_s: float) -> PhaseView:
 
 def _forecast(elapsed: float | None, forecast: float | None) -> str:
     if forecast is None:
-        return "No forecast: this preset has not booted here yet"
+        return t("No forecast: this preset has not booted here yet")
     if elapsed is not None and elapsed > forecast:
-        return f"{duration_text(elapsed - forecast)} over the forecast of {duration_text(forecast)}"
-    return f"forecast {duration_text(forecast)}"
+        return t("{over} over the forecast of {forecast}").format(
+            over=duration_text(elapsed - forecast), forecast=duration_text(forecast)
+        )
+    return t("forecast {forecast}").format(forecast=duration_text(forecast))
 
 
 def _said(note: str | None) -> str | None:
@@ -220,5 +223,5 @@ def _said(note: str | None) -> str | None:
 def _now(phase: BootPhase | None, share: float | None) -> str:
     if phase is None:
         return ""
-    words = PHASE_WORDS[phase]
+    words = t(PHASE_WORDS[phase])
     return words if share is None else f"{words}, {share * 100:.0f} %"

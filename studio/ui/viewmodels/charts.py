@@ -6,12 +6,13 @@ import msgspec
 
 from studio.domain.metrics import Tick
 from studio.domain.units import latency_text, rate_text, tokens_text
+from studio.ui.language import marked, t
 from studio.ui.viewmodels.words import Role, number
 
 SPAN_S = 300.0
 """Seconds that gauge and charts look back."""
 
-PAST = "5 min ago"
+PAST = marked("5 min ago")
 
 _NEAR_S = 2.0
 
@@ -39,7 +40,7 @@ class ChartView(msgspec.Struct, frozen=True, kw_only=True):
     now: str
     empty: str
     decimals: int
-    past: str = PAST
+    past: str
     span_s: float = SPAN_S
 
 
@@ -47,23 +48,25 @@ def charts(ticks: Sequence[Tick], crest: float | None) -> tuple[ChartView, ...]:
     """Return the four charts."""
     return (
         _chart(
-            "Pool in use",
+            t("Pool in use"),
             "tokens",
-            (("in use", Role.WATER, points_of(ticks, "pool_used_tokens")),),
+            ((t("in use"), Role.WATER, points_of(ticks, "pool_used_tokens")),),
             ceiling=crest,
         ),
         _chart(
-            "Decode",
+            t("Decode"),
             "tok/s",
-            (("decode", Role.WATER, points_of(ticks, "decode_tokens_per_s")),),
+            ((t("decode"), Role.WATER, points_of(ticks, "decode_tokens_per_s")),),
         ),
-        _chart("TTFT", "s", (("TTFT", Role.CLEAR, measurements_of(ticks, "ttft_s")),), decimals=2),
         _chart(
-            "Requests",
+            t("TTFT"), "s", ((t("TTFT"), Role.CLEAR, measurements_of(ticks, "ttft_s")),), decimals=2
+        ),
+        _chart(
+            t("Requests"),
             "requests",
             (
-                ("running", Role.WATER, points_of(ticks, "running")),
-                ("waiting", Role.WARN, points_of(ticks, "waiting")),
+                (t("running"), Role.WATER, points_of(ticks, "running")),
+                (t("waiting"), Role.WARN, points_of(ticks, "waiting")),
             ),
         ),
     )
@@ -105,7 +108,7 @@ def chart_moved(before: ChartView, after: ChartView) -> bool:
 
 def moment_text(view: ChartView, age_s: float) -> str:
     """Return what the crosshair at `age_s` says: when, and every line's value there."""
-    parts = [f"{age_s:.0f} s ago"]
+    parts = [t("{age_s:.0f} s ago").format(age_s=age_s)]
     for line in view.lines:
         near = min(line.points, key=lambda point: abs(point[0] - age_s), default=(0.0, None))
         known = near[1] is not None and abs(near[0] - age_s) <= _NEAR_S
@@ -175,8 +178,9 @@ def _chart(
         top=top,
         marks=tuple((mark, _mark(mark, unit)) for mark in (0.0, top / 2, top)),
         now=" · ".join(texts),
-        empty="" if values else "Nothing measured yet",
+        empty="" if values else t("Nothing measured yet"),
         decimals=decimals,
+        past=t(PAST),
     )
 
 

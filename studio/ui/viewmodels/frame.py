@@ -32,7 +32,9 @@ def page_words(page: PageId) -> Text:
     """Return the word of a page and what it holds, with its key."""
     word, holds = _PAGES[page]
     number = list(PageId).index(page) + 1
-    return Text(text=t(word), tooltip=f"{t(holds)} (Ctrl+{number})")
+    return Text(
+        text=t(word), tooltip=t("{holds} (Ctrl+{number})").format(holds=t(holds), number=number)
+    )
 
 
 _PAGES: dict[PageId, tuple[str, str]] = {
@@ -47,11 +49,20 @@ _PAGES: dict[PageId, tuple[str, str]] = {
     PageId.SETTINGS: (marked("Settings"), marked("Folders, network, language, theme")),
 }
 
-THEME_WORDS: dict[str, Text] = {
-    "system": Text(text="System theme", tooltip="Colours follow the system (Ctrl+T changes them)"),
-    "dark": Text(text="Dark", tooltip="Dark colours (Ctrl+T changes them)"),
-    "light": Text(text="Light", tooltip="Light colours (Ctrl+T changes them)"),
+_THEMES: dict[str, Text] = {
+    "system": Text(
+        text=marked("System theme"),
+        tooltip=marked("Colours follow the system (Ctrl+T changes them)"),
+    ),
+    "dark": Text(text=marked("Dark"), tooltip=marked("Dark colours (Ctrl+T changes them)")),
+    "light": Text(text=marked("Light"), tooltip=marked("Light colours (Ctrl+T changes them)")),
 }
+
+
+def theme_words(choice: str) -> Text:
+    """Return the word of a theme, and what changes it."""
+    words = _THEMES[choice]
+    return Text(text=t(words.text), tooltip=t(words.tooltip))
 
 
 class StateView(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,16 +100,18 @@ class FrameView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _PLAIN = {
-    EngineState.FAILED: StateView(text="Failed", role=Role.HARM, shape=Shape.CROSS),
+    EngineState.FAILED: StateView(text=marked("Failed"), role=Role.HARM, shape=Shape.CROSS),
     EngineState.BACKING_OFF: StateView(
-        text="Failed, trying again soon", role=Role.WARN, shape=Shape.TRIANGLE
+        text=marked("Failed, trying again soon"), role=Role.WARN, shape=Shape.TRIANGLE
     ),
     EngineState.DRAINING: StateView(
-        text="Finishing the last answers", role=Role.WATER, shape=Shape.HALF
+        text=marked("Finishing the last answers"), role=Role.WATER, shape=Shape.HALF
     ),
-    EngineState.STOPPING: StateView(text="Stopping", role=Role.WATER, shape=Shape.HALF),
-    EngineState.ADOPTED: StateView(text="Adopted", role=Role.OK, shape=Shape.DOT),
-    EngineState.GONE: StateView(text="Adopted, and gone", role=Role.HARM, shape=Shape.CROSS),
+    EngineState.STOPPING: StateView(text=marked("Stopping"), role=Role.WATER, shape=Shape.HALF),
+    EngineState.ADOPTED: StateView(text=marked("Adopted"), role=Role.OK, shape=Shape.DOT),
+    EngineState.GONE: StateView(
+        text=marked("Adopted, and gone"), role=Role.HARM, shape=Shape.CROSS
+    ),
 }
 """States that say all by themselves."""
 
@@ -134,7 +147,7 @@ def frame_view(
 def state_view(known: Known, now_s: float) -> StateView:
     """Return the engine's state in a few words."""
     if known.link is not Link.LIVE:
-        text = "Service ended" if known.link is Link.ENDED else "Looking for the service"
+        text = t("Service ended") if known.link is Link.ENDED else t("Looking for the service")
         return StateView(text=text, role=Role.QUIET, shape=Shape.RING)
     engine = known.engine
     match engine.state:
@@ -145,7 +158,7 @@ def state_view(known: Known, now_s: float) -> StateView:
         case EngineState.PREPARING | EngineState.STOPPED:
             return _at_rest_or_preparing(known)
         case state:
-            return _PLAIN[state]
+            return msgspec.structs.replace(_PLAIN[state], text=t(_PLAIN[state].text))
 
 
 def banner_view(known: Known) -> BannerView | None:
@@ -154,13 +167,18 @@ def banner_view(known: Known) -> BannerView | None:
         case Link.LIVE:
             return None
         case Link.CONNECTING:
-            return BannerView(text="Looking for the service, and starting it if none runs.")
+            return BannerView(text=t("Looking for the service, and starting it if none runs."))
         case Link.LOST:
             reason = f" {known.farewell}" if known.farewell else ""
-            return BannerView(text=f"The service does not answer; trying again.{reason}")
+            return BannerView(
+                text=t("The service does not answer; trying again.{reason}").format(reason=reason)
+            )
         case Link.ENDED:
             reason = f": {known.farewell.rstrip('.')}" if known.farewell else ""
-            return BannerView(text=f"The service has ended{reason}.", button="Start it again")
+            return BannerView(
+                text=t("The service has ended{reason}.").format(reason=reason),
+                button=t("Start it again"),
+            )
 
 
 def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
@@ -171,23 +189,25 @@ def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
     for preset in known.presets or ():
         if preset.id == identity:
             return preset.title, preset.expert
-    return identity or "No preset chosen", ""
+    return identity or t("No preset chosen"), ""
 
 
 def _ready_words(engine: EngineSnapshot) -> str:
     if engine.boot_s is None:
-        return "Ready"
-    return f"Ready, booted in {duration_text(engine.boot_s)}"
+        return t("Ready")
+    return t("Ready, booted in {boot_s}").format(boot_s=duration_text(engine.boot_s))
 
 
 def _starting(known: Known, now_s: float) -> StateView:
     engine = known.engine
-    words = PHASE_WORDS[engine.phase] if engine.phase else "Starting"
+    words = t(PHASE_WORDS[engine.phase]) if engine.phase else t("Starting")
     passed = duration_text(elapsed_s(known, now_s))
     if engine.expected_boot_s is None:
         text = f"{words}, {passed}"
     else:
-        text = f"{words}, {passed} of about {duration_text(engine.expected_boot_s)}"
+        text = t("{words}, {passed} of about {expected_boot_s}").format(
+            words=words, passed=passed, expected_boot_s=duration_text(engine.expected_boot_s)
+        )
     return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
 
 
@@ -195,13 +215,13 @@ def _at_rest_or_preparing(known: Known) -> StateView:
     stage = _running_stage(known.stages)
     asked = known.pending & {Action.UP, Action.SWITCH}
     if known.engine.state is EngineState.PREPARING or asked or is_under_way(known):
-        text = stage.title if stage is not None else "Preparing"
+        text = stage.title if stage is not None else t("Preparing")
         return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
     if known.problem is not None and needs_consent(known.problem):
-        return StateView(text="Waits for your yes", role=Role.WARN, shape=Shape.TRIANGLE)
+        return StateView(text=t("Waits for your yes"), role=Role.WARN, shape=Shape.TRIANGLE)
     if known.problem is not None:
-        return StateView(text="Stopped after a problem", role=Role.HARM, shape=Shape.CROSS)
-    return StateView(text="Stopped", role=Role.QUIET, shape=Shape.RING)
+        return StateView(text=t("Stopped after a problem"), role=Role.HARM, shape=Shape.CROSS)
+    return StateView(text=t("Stopped"), role=Role.QUIET, shape=Shape.RING)
 
 
 def _running_stage(stages: tuple[StageProgress, ...]) -> StageProgress | None:
@@ -217,25 +237,27 @@ def _address(known: Known) -> Text:
     if _has_address(known):
         return Text(
             text=known.gateway.base_url or "",
-            tooltip="The base URL for chat clients. Copy it with Ctrl+Shift+C.",
+            tooltip=t("The base URL for chat clients. Copy it with Ctrl+Shift+C."),
         )
-    return Text(tooltip="The address appears when the gateway is open.")
+    return Text(tooltip=t("The address appears when the gateway is open."))
 
 
 def _start(known: Known, chosen: str | None) -> ButtonView:
     is_taken = known.engine.state is EngineState.READY or known.engine.adopted is not None
     visible = not is_busy(known) and not is_taken
     if known.link is not Link.LIVE:
-        return ButtonView(text="Start", enabled=False, tooltip="The service does not answer yet.")
+        return ButtonView(
+            text=t("Start"), enabled=False, tooltip=t("The service does not answer yet.")
+        )
     preset = next((item for item in known.presets or () if item.id == chosen), None)
     if preset is None:
-        tooltip = "Choose a preset first."
-        return ButtonView(text="Start", visible=visible, enabled=False, tooltip=tooltip)
+        tooltip = t("Choose a preset first.")
+        return ButtonView(text=t("Start"), visible=visible, enabled=False, tooltip=tooltip)
     if not preset.usable:
-        tooltip = " ".join(preset.reasons) or "This machine does not meet the preset's needs."
-        return ButtonView(text="Start", visible=visible, enabled=False, tooltip=tooltip)
-    tooltip = f"Serve “{preset.title}” (Ctrl+Return)"
-    return ButtonView(text="Start", visible=visible, tooltip=tooltip)
+        tooltip = " ".join(preset.reasons) or t("This machine does not meet the preset's needs.")
+        return ButtonView(text=t("Start"), visible=visible, enabled=False, tooltip=tooltip)
+    tooltip = t("Serve “{title}” (Ctrl+Return)").format(title=preset.title)
+    return ButtonView(text=t("Start"), visible=visible, tooltip=tooltip)
 
 
 def _stop(known: Known) -> ButtonView:
@@ -244,40 +266,42 @@ def _stop(known: Known) -> ButtonView:
         is_busy(known) or known.engine.state is EngineState.READY
     )
     return ButtonView(
-        text="Stopping" if stopping else "Stop",
+        text=t("Stopping") if stopping else t("Stop"),
         visible=visible,
         enabled=not stopping,
-        tooltip="Let the answers under way finish, then stop the engine (Ctrl+.)",
+        tooltip=t("Let the answers under way finish, then stop the engine (Ctrl+.)"),
     )
 
 
 def _restart(known: Known) -> ButtonView:
     ready = known.link is Link.LIVE and known.engine.state is EngineState.READY
     return ButtonView(
-        text="Restart",
+        text=t("Restart"),
         visible=ready,
         enabled=ready and not is_busy(known),
-        tooltip="Stop the engine and start it with the same preset and settings (Ctrl+R)",
+        tooltip=t("Stop the engine and start it with the same preset and settings (Ctrl+R)"),
     )
 
 
 def _switch(known: Known, *, choosing: bool) -> ButtonView:
     ready = known.link is Link.LIVE and known.engine.state is EngineState.READY
     return ButtonView(
-        text="Back to the weir" if choosing else "Switch",
+        text=t("Back to the weir") if choosing else t("Switch"),
         visible=ready and known.presets is not None,
         enabled=ready and not is_busy(known),
-        tooltip="Show the pool and the speed again"
+        tooltip=t("Show the pool and the speed again")
         if choosing
-        else "Serve another preset; address and keys stay (Ctrl+P)",
+        else t("Serve another preset; address and keys stay (Ctrl+P)"),
     )
 
 
 def _version(known: Known) -> Text:
     if known.service is None:
-        return Text(tooltip="The service's version appears when it answers.")
+        return Text(tooltip=t("The service's version appears when it answers."))
     service = known.service
     return Text(
         text=service.version,
-        tooltip=f"Service {service.version}, process {service.pid}, folder {service.home}",
+        tooltip=t("Service {version}, process {pid}, folder {home}").format(
+            version=service.version, pid=service.pid, home=service.home
+        ),
     )

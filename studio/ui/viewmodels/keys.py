@@ -6,6 +6,7 @@ import msgspec
 
 from studio.domain.control import KeyInfo
 from studio.domain.units import UNKNOWN
+from studio.ui.language import marked, t
 from studio.ui.state import Action, Known, Link, Secret
 from studio.ui.viewmodels.words import MAKE_KEY, ButtonView, Text, plural
 
@@ -41,10 +42,18 @@ class SecretView(msgspec.Struct, frozen=True, kw_only=True):
     hint: str
     key: str
     base_url: str
-    dismiss: str = "I have it"
+    dismiss: str = marked("I have it")
 
 
-HEADINGS = ("Name", "Key", "Made", "Last used", "Requests", "Tokens in · reused · out", "")
+HEADINGS = (
+    marked("Name"),
+    marked("Key"),
+    marked("Made"),
+    marked("Last used"),
+    marked("Requests"),
+    marked("Tokens in · reused · out"),
+    "",
+)
 
 # Not strftime's %b: that follows the process's locale, and these words are English.
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -56,7 +65,9 @@ def keys_view(known: Known, name: str) -> KeysView:
     working = sum(key.revoked_at is None for key in keys)
     live = known.link is Link.LIVE
     return KeysView(
-        summary=f"{plural(working, 'key works', 'keys work')} now" if known.keys else "",
+        summary=t("{working} now").format(working=plural(working, "key works", "keys work"))
+        if known.keys
+        else "",
         rows=tuple(_row(key, live=live) for key in _ordered(keys)),
         empty=_empty(known),
         create=_create(known, name),
@@ -67,8 +78,8 @@ def secret_view(secret: Secret, base_url: str | None) -> SecretView:
     """Return the shown-once card."""
     name = f" “{secret.name}”" if secret.name else ""
     return SecretView(
-        title=f"Your new key{name}",
-        hint="Shown once and kept as a hash only: copy it into your chat client now.",
+        title=t("Your new key{name}").format(name=name),
+        hint=t("Shown once and kept as a hash only: copy it into your chat client now."),
         key=secret.key,
         base_url=base_url or "",
     )
@@ -109,7 +120,7 @@ def _ordered(keys: tuple[KeyInfo, ...]) -> list[KeyInfo]:
 
 def _row(key: KeyInfo, *, live: bool) -> KeyRow:
     revoked = key.revoked_at is not None
-    never = "No client has used this key yet." if key.last_used_at is None else ""
+    never = t("No client has used this key yet.") if key.last_used_at is None else ""
     errors = plural(key.errors, "request failed", "requests failed")
     return KeyRow(
         id=key.id,
@@ -123,30 +134,36 @@ def _row(key: KeyInfo, *, live: bool) -> KeyRow:
         requests=Text(text=f"{key.requests:,}", tooltip=errors),
         tokens=Text(
             text=f"{key.prompt_tokens:,} · {key.cached_tokens:,} · {key.generated_tokens:,}",
-            tooltip="Prompt tokens, prompt tokens reused from the cache, generated tokens",
+            tooltip=t("Prompt tokens, prompt tokens reused from the cache, generated tokens"),
         ),
         revoked=revoked,
         revoke=ButtonView(
-            text="Revoked" if revoked else "Revoke",
+            text=t("Revoked") if revoked else t("Revoke"),
             enabled=live and not revoked,
-            tooltip=f"Revoked {instant_text(key.revoked_at)}" if revoked else "",
+            tooltip=t("Revoked {revoked_at}").format(revoked_at=instant_text(key.revoked_at))
+            if revoked
+            else "",
         ),
-        question=f"Clients that use “{key.name}” are refused from then on. Revoke it?",
+        question=t("Clients that use “{name}” are refused from then on. Revoke it?").format(
+            name=key.name
+        ),
     )
 
 
 def _empty(known: Known) -> str:
     if known.keys is None:
-        return "The keys appear when the service answers."
+        return t("The keys appear when the service answers.")
     if not known.keys:
-        return "There is no key yet. Name one above and make it: each chat client gets its own."
+        return t("There is no key yet. Name one above and make it: each chat client gets its own.")
     return ""
 
 
 def _create(known: Known, name: str) -> ButtonView:
     if known.link is not Link.LIVE:
-        return ButtonView(text=MAKE_KEY, enabled=False, tooltip="The service does not answer yet.")
+        return ButtonView(
+            text=t(MAKE_KEY), enabled=False, tooltip=t("The service does not answer yet.")
+        )
     if not name.strip():
-        return ButtonView(text=MAKE_KEY, enabled=False, tooltip="Give the key a name first.")
+        return ButtonView(text=t(MAKE_KEY), enabled=False, tooltip=t("Give the key a name first."))
     busy = Action.CREATE_KEY in known.pending
-    return ButtonView(text=MAKE_KEY, enabled=not busy, tooltip="Make it and show it once")
+    return ButtonView(text=t(MAKE_KEY), enabled=not busy, tooltip=t("Make it and show it once"))

@@ -4,6 +4,7 @@ import datetime
 import enum
 
 from studio.domain.metrics import LogLine
+from studio.ui.language import marked, t
 from studio.ui.viewmodels.words import Role, plural
 
 LEVEL_ROLES: dict[str, Role] = {
@@ -24,8 +25,8 @@ class Gravity(enum.StrEnum):
     ERRORS = "errors"
 
 
-EMPTY = "No lines yet. They appear when the engine starts."
-NO_MATCH = "No line matches."
+EMPTY = marked("No lines yet. They appear when the engine starts.")
+NO_MATCH = marked("No line matches.")
 
 
 def is_as_grave(line: LogLine, least: Gravity) -> bool:
@@ -50,12 +51,18 @@ def count_text(
     """Return the line under the log: how many lines, where the search stands, what waits."""
     parts = [plural(shown, "line", "lines")]
     if waiting:
-        parts.append(f"paused, {plural(waiting, 'new line waits', 'new lines wait')}")
+        parts.append(
+            t("paused, {waiting}").format(
+                waiting=plural(waiting, "new line waits", "new lines wait")
+            )
+        )
     if dropped:
-        parts.append(f"{plural(dropped, 'older line', 'older lines')} not kept")
+        parts.append(
+            t("{dropped} not kept").format(dropped=plural(dropped, "older line", "older lines"))
+        )
     if matches is not None:
-        place = f"{current + 1:,} of " if current is not None else ""
-        parts.append(f"{place}{plural(matches, 'match', 'matches')}")
+        place = t("{current:,} of ").format(current=current + 1) if current is not None else ""
+        parts.append(place + plural(matches, "match", "matches"))
     return " · ".join(parts)
 
 

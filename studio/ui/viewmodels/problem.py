@@ -6,6 +6,7 @@ import msgspec
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.units import bytes_text
+from studio.ui.language import t
 from studio.ui.viewmodels.words import plural
 
 
@@ -45,8 +46,10 @@ def fault_info(fault_id: str, kind: str) -> ErrorInfo:
     """Return what is shown for an exception that nobody foresaw, logged under `fault_id`."""
     return ErrorInfo(
         code="unexpected",
-        message=f"The window met an error that it does not know: {kind}, number {fault_id}.",
-        hint="Try again. The window's log holds the details under this number.",
+        message=t(
+            "The window met an error that it does not know: {kind}, number {fault_id}."
+        ).format(kind=kind, fault_id=fault_id),
+        hint=t("Try again. The window's log holds the details under this number."),
         data={"fault_id": fault_id},
     )
 
@@ -78,15 +81,17 @@ def free_port(info: ErrorInfo) -> int | None:
 
 
 def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[RemedyView, ...]:
-    copy = RemedyView(remedy=Remedy.COPY, text="Copy report")
+    copy = RemedyView(remedy=Remedy.COPY, text=t("Copy report"))
     if not can_retry:
         return (copy,)
     if question:
         return (RemedyView(remedy=Remedy.CONSENT, text=_yes(info), primary=True),)
-    retry = RemedyView(remedy=Remedy.RETRY, text="Try again")
+    retry = RemedyView(remedy=Remedy.RETRY, text=t("Try again"))
     port = free_port(info) if info.code in ("port-taken", "port-reserved") else None
     if port is not None:
-        take = RemedyView(remedy=Remedy.TAKE_PORT, text=f"Use port {port}", primary=True)
+        take = RemedyView(
+            remedy=Remedy.TAKE_PORT, text=t("Use port {port}").format(port=port), primary=True
+        )
         return (take, retry, copy)
     return (msgspec.structs.replace(retry, primary=True), copy)
 
@@ -94,8 +99,8 @@ def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[Reme
 def _yes(info: ErrorInfo) -> str:
     size = info.data.get("download_bytes")
     if isinstance(size, int | float) and not isinstance(size, bool) and size > 0:
-        return f"Yes, download {bytes_text(size)}"
-    return "Yes, go on"
+        return t("Yes, download {size}").format(size=bytes_text(size))
+    return t("Yes, go on")
 
 
 def _report(info: ErrorInfo) -> str:

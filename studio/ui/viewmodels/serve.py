@@ -14,6 +14,7 @@ from studio.domain.units import (
     rate_text,
     tokens_text,
 )
+from studio.ui.language import t
 from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link, is_under_way
 from studio.ui.viewmodels.charts import PAST, ChartView, charts, line_moved, points_of
 from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
@@ -86,11 +87,11 @@ def serve_view(known: Known, ticks: Sequence[Tick]) -> ServeView:
     """Return the gauge, the figures and the charts from the ticks, oldest first."""
     tick = ticks[-1] if ticks else known.tick
     ready = known.engine.is_serving
-    reason = "" if ready else "The engine is not running."
+    reason = "" if ready else t("The engine is not running.")
     if known.engine.state is EngineState.GONE:
-        reason = "The adopted engine does not answer."
+        reason = t("The adopted engine does not answer.")
     if known.link is not Link.LIVE:
-        reason, ready = "The service does not answer.", False
+        reason, ready = t("The service does not answer."), False
     tick = tick if ready else None
     return ServeView(
         gauge=_gauge(known, tick, ticks, reason),
@@ -121,19 +122,21 @@ def _gauge(known: Known, tick: Tick | None, ticks: Sequence[Tick], reason: str) 
     )
     spill = tick.spill_bytes if tick else None
     memory = tick.memory_bytes if tick else None
-    empty = "" if share is not None else reason or "The engine has not reported its pool yet."
+    empty = "" if share is not None else reason or t("The engine has not reported its pool yet.")
     return GaugeView(
-        crest=f"pool {tokens_text(crest)}" if crest else "pool –",
+        crest=t("pool {crest}").format(crest=tokens_text(crest)) if crest else t("pool –"),
         level=number(tokens_text(used)),
         share=share,
         levels=levels,
-        spill=f"spill {bytes_text(spill)}",
+        spill=t("spill {spill}").format(spill=bytes_text(spill)),
         spills=bool(spill),
         spill_share=min(1.0, max(0.05, spill / memory)) if spill and memory else 0.0,
         empty=empty,
         facts=_facts(tick, share, reason, _latest_ttft(ticks)),
-        past=PAST,
-        spoken=f"{tokens_text(used)} of {tokens_text(crest)} in use, spill {bytes_text(spill)}",
+        past=t(PAST),
+        spoken=t("{used} of {crest} in use, spill {spill}").format(
+            used=tokens_text(used), crest=tokens_text(crest), spill=bytes_text(spill)
+        ),
     )
 
 
@@ -157,75 +160,77 @@ def _facts(
     seats = " · ".join("–" if count is None else f"{count:,}" for count in counts)
     steps = None if tick.tokens_per_step is None else f"{tick.tokens_per_step:.1f}"
     return (
-        ("in use", fact(percent_text(share), "Tokens in use of what the pool can hold")),
-        ("run · wait", fact(seats, "Requests that get tokens now, and requests that wait")),
+        (t("in use"), fact(percent_text(share), t("Tokens in use of what the pool can hold"))),
+        (t("run · wait"), fact(seats, t("Requests that get tokens now, and requests that wait"))),
         (
-            "TTFT",
+            t("TTFT"),
             fact(
                 latency_text(None if reason else ttft_s),
-                "Mean time to first token, latest requests",
+                t("Mean time to first token, latest requests"),
             ),
         ),
         (
-            "reused",
-            fact(percent_text(tick.prefix_hit_share), "Prompt tokens found in the KV cache"),
+            t("reused"),
+            fact(percent_text(tick.prefix_hit_share), t("Prompt tokens found in the KV cache")),
         ),
         (
             "tok/step",
             fact(
                 steps or "–",
-                "Tokens per engine step" if steps else "The engine reports this under speculation",
+                t("Tokens per engine step")
+                if steps
+                else t("The engine reports this under speculation"),
             ),
         ),
-        ("memory", fact(bytes_text(tick.engine_rss_bytes), "Resident memory of the engine")),
+        (t("memory"), fact(bytes_text(tick.engine_rss_bytes), t("Resident memory of the engine"))),
     )
 
 
 def _pool(known: Known, tick: Tick | None, reason: str) -> FigureView:
     crest = _crest(known, tick)
     used = tick.pool_used_tokens if tick else None
-    unit = f"of {tokens_text(crest)}" if used is not None and crest else ""
+    unit = t("of {crest}").format(crest=tokens_text(crest)) if used is not None and crest else ""
     return FigureView(
-        label="Pool",
+        label=t("Pool"),
         value=number(tokens_text(used)),
         unit=unit,
-        meaning=_room(used, crest, tick) if not reason else "not known now",
+        meaning=_room(used, crest, tick) if not reason else t("not known now"),
         role=Role.INK,
-        tooltip=reason or "KV cache in use. When it is full, requests wait or are preempted.",
+        tooltip=reason or t("KV cache in use. When it is full, requests wait or are preempted."),
     )
 
 
 def _room(used: int | None, crest: int | None, tick: Tick | None) -> str:
     if used is None or not crest:
-        return "not reported yet"
+        return t("not reported yet")
     if tick is not None and tick.waiting:
-        return f"{plural(tick.waiting, 'request waits its turn', 'requests wait their turn')}"
+        return plural(tick.waiting, "request waits its turn", "requests wait their turn")
     free = crest - used
     talk, words = (_LONG_TALK, "20k") if crest >= 2 * _LONG_TALK else (_SHORT_TALK, "2k")
     count = free // talk
     if count == 0:
-        return f"room for {tokens_text(free)} more"
+        return t("room for {free} more").format(free=tokens_text(free))
     if count == 1:
-        return f"room for one more {words} conversation"
-    return f"room for {count:,} more {words} conversations"
+        return t("room for one more {words} conversation").format(words=words)
+    return t("room for {count:,} more {words} conversations").format(count=count, words=words)
 
 
 def _spill(tick: Tick | None, reason: str) -> FigureView:
     spill = tick.spill_bytes if tick else None
     value, unit = number_and_unit(bytes_text(spill))
     if spill is None:
-        meaning = "not measured yet" if not reason else "not known now"
+        meaning = t("not measured yet") if not reason else t("not known now")
     elif spill == 0:
-        meaning = "nothing lies where it hurts"
+        meaning = t("nothing lies where it hurts")
     else:
-        meaning = "in swap, where it slows every answer"
+        meaning = t("in swap, where it slows every answer")
     return FigureView(
-        label="Spill",
+        label=t("Spill"),
         value=value,
         unit=unit,
         meaning=meaning,
         role=Role.HARM if spill else Role.INK,
-        tooltip=reason or "Bytes of the engine that lie in swap instead of memory.",
+        tooltip=reason or t("Bytes of the engine that lie in swap instead of memory."),
     )
 
 
@@ -234,21 +239,25 @@ def _speed(tick: Tick | None, reason: str) -> FigureView:
     value, unit = number_and_unit(rate_text(rate))
     prefill = tick.prefill_tokens_per_s if tick else None
     if reason:
-        meaning = "not known now"
+        meaning = t("not known now")
     elif rate is None:
-        meaning = "not measured yet"
+        meaning = t("not measured yet")
     elif not rate and not prefill:
-        meaning = "idle, waiting for a question"
+        meaning = t("idle, waiting for a question")
     elif prefill:
-        meaning = f"decode, with prefill at {rate_text(prefill)}"
+        meaning = t("decode, with prefill at {prefill}").format(prefill=rate_text(prefill))
     else:
         running = tick.running if tick else None
-        meaning = f"decode, for {plural(running, 'request', 'requests')}" if running else "decode"
+        meaning = (
+            t("decode, for {running}").format(running=plural(running, "request", "requests"))
+            if running
+            else t("decode")
+        )
     return FigureView(
-        label="Speed",
+        label=t("Speed"),
         value=value,
         unit=unit,
         meaning=meaning,
         role=Role.INK,
-        tooltip=reason or "Tokens generated in the last second, all requests together.",
+        tooltip=reason or t("Tokens generated in the last second, all requests together."),
     )

@@ -1,4 +1,7 @@
-"""The words that do not depend on a state, and the shapes that carry a meaning."""
+"""The words that do not depend on a state, and the shapes that carry a meaning.
+
+Texts at module level are marked: whoever shows one calls `t`.
+"""
 
 import enum
 
@@ -6,35 +9,38 @@ import msgspec
 
 from studio.domain.server import BootPhase
 from studio.domain.units import UNKNOWN
+from studio.ui.language import marked, nt
 
 PRODUCT = "Weir Studio"
-COPY = "Copy"
-COPIED = "Copied"
-DISMISS = "Close this card"
-SEARCH = "Search the log"
-FOLLOW = "Follow"
-FOLLOW_TOOLTIP = "Keep the newest line in view (End)"
-WARNINGS_ONLY = "Warnings and errors"
-ERRORS_ONLY = "Errors"
-ERRORS_ONLY_TOOLTIP = "Show errors only"
-ONLY_MATCHES = "Only matches"
-ONLY_MATCHES_TOOLTIP = "Show only lines that hold what is searched for"
-PAUSE = "Pause"
-PAUSE_TOOLTIP = "Let nothing move; new lines wait until you go on"
-WHOLE = "Whole tracebacks"
-WHOLE_TOOLTIP = "Show every line of a traceback instead of its root cause"
-REPORT = "Report…"
-REPORT_TOOLTIP = "Collect what helps to find a mistake, look through it, and save it as one file"
-NEXT_MATCH = "Next match (Enter)"
-PREVIOUS_MATCH = "Previous match (Shift+Enter)"
-COPY_LINES = "Copy lines"
-COPY_LINES_TOOLTIP = "Copy the selected lines, or all that are shown (Ctrl+C)"
-KEY_NAME = "Name of the new key, for example the program that will use it"
-MAKE_KEY = "Make a key"
-COLLAPSE = "Show icons only, or icons and words (Ctrl+B)"
-ADDRESS = "Address for chat clients"
-LOG = "Log of the engine and the service"
-GAUGE = "The weir: tokens in the KV pool, and what spills"
+COPY = marked("Copy")
+COPIED = marked("Copied")
+DISMISS = marked("Close this card")
+SEARCH = marked("Search the log")
+FOLLOW = marked("Follow")
+FOLLOW_TOOLTIP = marked("Keep the newest line in view (End)")
+WARNINGS_ONLY = marked("Warnings and errors")
+ERRORS_ONLY = marked("Errors")
+ERRORS_ONLY_TOOLTIP = marked("Show errors only")
+ONLY_MATCHES = marked("Only matches")
+ONLY_MATCHES_TOOLTIP = marked("Show only lines that hold what is searched for")
+PAUSE = marked("Pause")
+PAUSE_TOOLTIP = marked("Let nothing move; new lines wait until you go on")
+WHOLE = marked("Whole tracebacks")
+WHOLE_TOOLTIP = marked("Show every line of a traceback instead of its root cause")
+REPORT = marked("Report…")
+REPORT_TOOLTIP = marked(
+    "Collect what helps to find a mistake, look through it, and save it as one file"
+)
+NEXT_MATCH = marked("Next match (Enter)")
+PREVIOUS_MATCH = marked("Previous match (Shift+Enter)")
+COPY_LINES = marked("Copy lines")
+COPY_LINES_TOOLTIP = marked("Copy the selected lines, or all that are shown (Ctrl+C)")
+KEY_NAME = marked("Name of the new key, for example the program that will use it")
+MAKE_KEY = marked("Make a key")
+COLLAPSE = marked("Show icons only, or icons and words (Ctrl+B)")
+ADDRESS = marked("Address for chat clients")
+LOG = marked("Log of the engine and the service")
+GAUGE = marked("The weir: tokens in the KV pool, and what spills")
 
 
 class Role(enum.StrEnum):
@@ -78,17 +84,17 @@ class ButtonView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PHASE_WORDS: dict[BootPhase, str] = {
-    BootPhase.INTERPRETER: "Starting Python",
-    BootPhase.CONFIG: "Reading the configuration",
-    BootPhase.ENGINE: "Starting the engine",
-    BootPhase.WEIGHTS: "Loading weights",
-    BootPhase.COMPILE: "Compiling",
-    BootPhase.PROFILE: "Measuring memory",
-    BootPhase.KV_CACHE: "Sizing the KV cache",
-    BootPhase.GRAPHS: "Capturing graphs",
-    BootPhase.WARM_UP: "Warming up",
-    BootPhase.SERVER: "Opening the server",
-    BootPhase.FIRST_TOKEN: "First token",
+    BootPhase.INTERPRETER: marked("Starting Python"),
+    BootPhase.CONFIG: marked("Reading the configuration"),
+    BootPhase.ENGINE: marked("Starting the engine"),
+    BootPhase.WEIGHTS: marked("Loading weights"),
+    BootPhase.COMPILE: marked("Compiling"),
+    BootPhase.PROFILE: marked("Measuring memory"),
+    BootPhase.KV_CACHE: marked("Sizing the KV cache"),
+    BootPhase.GRAPHS: marked("Capturing graphs"),
+    BootPhase.WARM_UP: marked("Warming up"),
+    BootPhase.SERVER: marked("Opening the server"),
+    BootPhase.FIRST_TOKEN: marked("First token"),
 }
 
 
@@ -105,4 +111,4 @@ def number(text: str) -> str:
 
 def plural(count: int, one: str, many: str) -> str:
     """Return `1 key` or `3 keys`."""
-    return f"{count:,} {one if count == 1 else many}"
+    return f"{count:,} {nt(one, many, count)}"

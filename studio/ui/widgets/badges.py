@@ -2,6 +2,7 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.badges import MOST_SIGNS, BadgesView
 from studio.ui.viewmodels.words import Role, Shape
@@ -36,5 +37,5 @@ class BadgeSigns(QWidget):
                 sign.setToolTip(view.signs[index].tooltip)
                 sign.setAccessibleName(view.signs[index].name)
         self._text.show_text(view.text, view.tooltip)
-        self._text.setAccessibleName(f"Slow paths: {view.text}")
+        self._text.setAccessibleName(t("Slow paths: {value}").format(value=view.text))
         self.setVisible(bool(view.signs))

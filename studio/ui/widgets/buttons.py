@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.words import COPIED, COPY, ButtonView
 
@@ -105,9 +106,10 @@ class IconButton(QToolButton):
 class CopyButton(Button):
     """Copies one text, and says so for a moment."""
 
-    def __init__(self, look: Look, name: str, text: str = COPY, *, kind: str = "") -> None:
-        super().__init__(look, name, text, kind=kind, icon="copy")
-        self._words = text
+    def __init__(self, look: Look, name: str, text: str = "", *, kind: str = "") -> None:
+        words = text or t(COPY)
+        super().__init__(look, name, words, kind=kind, icon="copy")
+        self._words = words
         self._what = ""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -125,7 +127,7 @@ class CopyButton(Button):
         if self._what:
             QGuiApplication.clipboard().setText(self._what)
             self.use_icon("check")
-            self.show_words(COPIED)
+            self.show_words(t(COPIED))
             self._timer.start()
 
     def _on_over(self) -> None:

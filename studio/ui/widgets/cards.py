@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.keys import SecretView
 from studio.ui.viewmodels.problem import ProblemView, Remedy, RemedyView
@@ -42,19 +43,19 @@ class ProblemCard(Card):
         self._look = look
         self._view: ProblemView | None = None
         self._sign = Sign(look)
-        self._title = selectable("lead", "What went wrong")
+        self._title = selectable("lead", t("What went wrong"))
         self._title.setWordWrap(True)
         self._title.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._title.setContentsMargins(0, 4, 0, 0)
-        self._hint = selectable("body", "What to do")
+        self._hint = selectable("body", t("What to do"))
         self._hint.setWordWrap(True)
         self._code = label("code")
-        close = IconButton(look, f"{name}-close", "close", DISMISS)
+        close = IconButton(look, f"{name}-close", "close", t(DISMISS))
         close.clicked.connect(self.dismissed)
         self._fold = Button(look, f"{name}-evidence-button", kind="plain", icon="right")
         self._fold.setCheckable(True)
         self._fold.toggled.connect(self._on_folded)
-        self._evidence = selectable("evidence", "Lines of the log that prove it")
+        self._evidence = selectable("evidence", t("Lines of the log that prove it"))
         self._evidence.setObjectName(f"{name}-evidence")
         self._evidence.setWordWrap(True)
         self._evidence.hide()
@@ -158,11 +159,11 @@ class SecretCard(Card):
         self._view: SecretView | None = None
         self._title = label("lead")
         self._hint = label("quiet", wrap=True)
-        self._key = selectable("mono", "The new key")
+        self._key = selectable("mono", t("The new key"))
         self._key.setObjectName(f"{name}-key")
-        self._copy = CopyButton(look, f"{name}-copy", "Copy key", kind="primary")
+        self._copy = CopyButton(look, f"{name}-copy", t("Copy key"), kind="primary")
         self._url = Elided("mono")
-        self._copy_url = CopyButton(look, f"{name}-copy-url", "Copy address")
+        self._copy_url = CopyButton(look, f"{name}-copy-url", t("Copy address"))
         self._done = Button(look, f"{name}-done", kind="plain")
         self._done.clicked.connect(self.dismissed)
         self.column.addWidget(self._title)
@@ -182,7 +183,7 @@ class SecretCard(Card):
         if view is not None:
             show_text(self._title, view.title)
             show_text(self._hint, view.hint)
-            self._done.setText(view.dismiss)
+            self._done.setText(t(view.dismiss))
 
     def _well(self, look: Look) -> QWidget:
         well = QFrame()

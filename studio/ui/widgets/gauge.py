@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.charts import SPAN_S
 from studio.ui.viewmodels.serve import GaugeView, gauge_moved
@@ -38,7 +39,7 @@ class Gauge(QWidget):
         self._view: GaugeView | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(190)
-        self.setAccessibleName(GAUGE)
+        self.setAccessibleName(t(GAUGE))
         look.changed.connect(self.update)
 
     @property

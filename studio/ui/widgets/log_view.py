@@ -4,6 +4,7 @@ A text document would lay out every line it is given; this keeps a list and pain
 so that a burst costs what copying its references costs.
 """
 
+import bisect
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
@@ -20,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
 from studio.domain.metrics import LogLine
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.logs import (
     EMPTY,
@@ -49,7 +51,7 @@ class LogView(QAbstractScrollArea):
         super().__init__()
         self.setObjectName(name)
         self.setProperty("kind", "log")
-        self.setAccessibleName(LOG)
+        self.setAccessibleName(t(LOG))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -105,6 +107,17 @@ class LogView(QAbstractScrollArea):
         self.lines.filter(gravity, only_matches=only_matches)
         self._anchor = self._cursor = None
         self._after_search()
+
+    def go_to(self, at: float) -> bool:
+        """Bring the first line that is not older than `at` to the top; False: there is none."""
+        rows = self.lines.shown
+        row = bisect.bisect_left(rows, at, key=lambda line: line.at)
+        if row == len(rows):
+            return False
+        self.set_follow(False)
+        self._steer_to(row)
+        self._select(row, extend=False)
+        return True
 
     def search(self, text: str) -> None:
         """Mark the lines that hold `text`, whatever its case, and go to the newest."""
@@ -191,7 +204,7 @@ class LogView(QAbstractScrollArea):
     def _paint_empty(self, painter: QPainter) -> None:
         painter.setFont(self._look.font())
         painter.setPen(self._look.colour("quiet"))
-        words = NO_MATCH if self.lines.count else EMPTY
+        words = t(NO_MATCH) if self.lines.count else t(EMPTY)
         painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_row(self, painter: QPainter, row: int, line: LogLine, top: int) -> None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import QLineF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.boot import PhaseView, StageView, TimelineView
 from studio.ui.viewmodels.words import Role
@@ -124,7 +125,11 @@ class Timeline(QWidget):
         show_text(self._elapsed, f"{view.elapsed} · {view.forecast}")
         self._line.show_timeline(view)
         phases = ", ".join(f"{phase.words} {phase.duration}" for phase in view.phases)
-        self.setAccessibleName(f"Boot: {view.elapsed}, {view.forecast}. {phases}")
+        self.setAccessibleName(
+            t("Boot: {elapsed}, {forecast}. {phases}").format(
+                elapsed=view.elapsed, forecast=view.forecast, phases=phases
+            )
+        )
 
 
 class _TimelineLine(QWidget):

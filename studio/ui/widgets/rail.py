@@ -3,8 +3,9 @@
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QToolButton, QVBoxLayout
 
+from studio.ui.language import t
 from studio.ui.theme import Look, ThemeChoice
-from studio.ui.viewmodels.frame import THEME_WORDS, PageId, page_words
+from studio.ui.viewmodels.frame import PageId, page_words, theme_words
 from studio.ui.viewmodels.words import COLLAPSE, Text
 from studio.ui.widgets.text import Elided
 
@@ -34,9 +35,9 @@ class Rail(QFrame):
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_page)
         self._pages = {page: self._entry(page.value, page_words(page)) for page in pages}
-        self._theme = self._entry("theme", THEME_WORDS["system"])
+        self._theme = self._entry("theme", theme_words("system"))
         self._theme.clicked.connect(self.theme_asked)
-        self._collapse = self._entry("collapse", Text(text="Collapse", tooltip=COLLAPSE))
+        self._collapse = self._entry("collapse", Text(text=t("Collapse"), tooltip=t(COLLAPSE)))
         self._collapse.clicked.connect(self.collapse_asked)
         self._version = Elided("small")
         self._version.setObjectName("version")
@@ -69,7 +70,7 @@ class Rail(QFrame):
 
     def show_theme(self, choice: ThemeChoice) -> None:
         """Show which theme is chosen."""
-        words = THEME_WORDS[choice.value]
+        words = theme_words(choice.value)
         self._theme.setText(f"{_BESIDE}{words.text}")
         self._theme.setToolTip(words.tooltip)
         self._theme.setAccessibleName(words.tooltip)

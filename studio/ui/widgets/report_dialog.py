@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.report import ReportPreview, packed
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels import report as words
 from studio.ui.widgets.buttons import Button
@@ -33,7 +34,7 @@ class ReportDialog(QDialog):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("report-dialog")
-        self.setWindowTitle(words.TITLE)
+        self.setWindowTitle(t(words.TITLE))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(*_SIZE)
         self._preview: ReportPreview | None = None
@@ -42,23 +43,23 @@ class ReportDialog(QDialog):
         self._about.setWordWrap(True)
         self.files = QListWidget()
         self.files.setObjectName("report-files")
-        self.files.setAccessibleName(words.FILES)
+        self.files.setAccessibleName(t(words.FILES))
         self.files.currentRowChanged.connect(self._on_file)
         self.text = QPlainTextEdit()
         self.text.setObjectName("report-text")
-        self.text.setAccessibleName(words.TEXT)
+        self.text.setAccessibleName(t(words.TEXT))
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setFont(look.font("small", mono=True))
         self._said = label("small")
         self._said.setObjectName("report-said")
-        self._save = Button(look, "report-save", words.SAVE, kind="primary")
+        self._save = Button(look, "report-save", t(words.SAVE), kind="primary")
         self._save.clicked.connect(self._on_save)
-        self._close = Button(look, "report-close", words.CLOSE)
+        self._close = Button(look, "report-close", t(words.CLOSE))
         self._close.clicked.connect(self.close)
         self._lay_out(look)
         self._save.setEnabled(False)
-        show_text(self._about, words.COLLECTING)
+        show_text(self._about, t(words.COLLECTING))
 
     def show_preview(self, preview: ReportPreview) -> None:
         """Show all files of a report."""
@@ -67,7 +68,7 @@ class ReportDialog(QDialog):
         self.files.addItems([one.name for one in preview.entries])
         self.files.setCurrentRow(0)
         self._save.setEnabled(True)
-        show_text(self._about, words.ABOUT)
+        show_text(self._about, t(words.ABOUT))
         show_text(self._said, words.counted_text(preview))
 
     def show_error(self, error: ErrorInfo) -> None:
@@ -97,7 +98,7 @@ class ReportDialog(QDialog):
             return
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         place = str(Path(folder) / self._preview.file_name)
-        path, _kind = QFileDialog.getSaveFileName(self, words.SAVE_TITLE, place, words.KINDS)
+        path, _kind = QFileDialog.getSaveFileName(self, t(words.SAVE_TITLE), place, t(words.KINDS))
         if path:
             self.save_to(path)
 

@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import BannerView, FrameView
 from studio.ui.viewmodels.words import ADDRESS
@@ -37,7 +38,7 @@ class Strip(QFrame):
         self._badges = BadgeSigns(look)
         self._address = Elided("mono")
         self._address.setObjectName("address")
-        self._address.setAccessibleName(ADDRESS)
+        self._address.setAccessibleName(t(ADDRESS))
         self.copy_address = CopyButton(look, "copy-address")
         self._start = Button(look, "start", kind="primary", icon="start")
         self._stop = Button(look, "stop", icon="stop")
@@ -56,7 +57,7 @@ class Strip(QFrame):
         self._expert.show_text(view.expert)
         self._sign.show_sign(view.state.shape, view.state.role)
         self._state.show_text(view.state.text, view.state.tooltip)
-        self._state.setAccessibleName(f"State: {view.state.text}")
+        self._state.setAccessibleName(t("State: {state}").format(state=view.state.text))
         self._badges.show_badges(view.badges)
         self._address.show_text(view.address.text, view.address.tooltip)
         self._address.setMinimumWidth(min(_ADDRESS_WIDTH, self._address.sizeHint().width()))

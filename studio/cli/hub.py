@@ -1,0 +1,203 @@
+"""`weir models get|login|logout` and `weir downloads`: each works without a service."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.cli import hub_words as words
+from studio.cli.arguments import Invocation
+from studio.cli.console import Console
+from studio.cli.mistakes import UsageError
+from studio.cli.reach import Command, running_or_offline
+from studio.cli.words import see_help
+from studio.domain.downloads import (
+    DownloadDeed,
+    DownloadInfo,
+    DownloadList,
+    Fetched,
+    GetRequest,
+    HubName,
+    LimitRequest,
+    LoginInfo,
+    LoginRequest,
+)
+from studio.domain.units import bytes_text, counted, duration_text
+
+if TYPE_CHECKING:
+    from studio.cli.reach import Connector
+    from studio.control.client import ControlClient
+
+_LOOK_S = 2.0
+_MOST_TOKEN = 4096
+
+
+async def get(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Fetch a model, and say now and then how far it is."""
+    request = GetRequest(
+        repository=call.name,
+        hub=HubName(call.hub) if call.hub else None,
+        revision=call.revision,
+        include=call.include,
+        exclude=call.exclude,
+        into=_absolute(call.to) if call.to else None,
+        update=call.update,
+    )
+    client = await running_or_offline(connector)
+    try:
+        found = await _watched(client, request, console)
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(_fetched(found))
+    return 0
+
+
+async def _watched(client: "ControlClient", request: GetRequest, console: Console) -> Fetched:
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            telling = tasks.create_task(_tell(client, request.repository, console))
+            found = await client.get_model(request)
+            telling.cancel()
+        return found
+    except ExceptionGroup as failed:
+        error = failed.exceptions[0]
+    raise error
+
+
+async def _tell(client: "ControlClient", repository: str, console: Console) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        for one in (await client.downloads()).downloads:
+            if one.title == repository:
+                console.note(line(one))
+
+
+async def login(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Keep a token."""
+    if call.token not in (None, "-"):
+        raise UsageError(words.TOKEN_ONLY_STDIN, words.HINT_TOKEN)
+    if call.token == "-":
+        text = (await asyncio.to_thread(sys.stdin.readline, _MOST_TOKEN)).strip()
+    else:
+        text = await console.ask_secret(words.ASK_TOKEN) if console.can_ask else None
+    client = await running_or_offline(connector)
+    try:
+        if text is None:
+            found = await client.hub_login(_hub(call))
+        else:
+            found = await client.log_in(LoginRequest(hub=_hub(call), token=text))
+    finally:
+        await client.close()
+    return _say_login(call, found, console)
+
+
+async def logout(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Forget a token."""
+    client = await running_or_offline(connector)
+    try:
+        found = await client.log_in(LoginRequest(hub=_hub(call)))
+    finally:
+        await client.close()
+    return _say_login(call, found, console)
+
+
+async def downloads(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Show the queue, after changing it if asked to."""
+    client = await running_or_offline(connector)
+    try:
+        found = await _changed(call, client)
+    finally:
+        await client.close()
+    if call.json:
+        console.document(found)
+    else:
+        console.say(list_text(found))
+    return 0
+
+
+async def _changed(call: Invocation, client: "ControlClient") -> DownloadList:
+    if call.action == "list":
+        return await client.downloads()
+    if call.reference is None:
+        sentence = words.NEEDS_NAME.format(action=call.action)
+        raise UsageError(sentence, see_help("weir downloads"))
+    if call.action == "limit":
+        return await client.limit_downloads(LimitRequest(bytes_per_s=_limit(call.reference)))
+    return await client.change_download(call.reference, DownloadDeed(call.action))
+
+
+def _limit(text: str) -> int | None:
+    if text == "off":
+        return None
+    try:
+        return int(float(text) * 1e6)
+    except (ValueError, OverflowError):
+        sentence = words.LIMIT_WRONG.format(found=text)
+        raise UsageError(sentence, see_help("weir downloads")) from None
+
+
+def list_text(found: DownloadList) -> str:
+    """Return the queue, one line for each download."""
+    lines = [f"{one.id}  {one.state:8}  {line(one)}" for one in found.downloads]
+    if found.limit_bytes_per_s is not None:
+        lines.append(words.LIMIT.format(limit=bytes_text(found.limit_bytes_per_s)))
+    if found.is_held:
+        lines.append(words.HELD)
+    return "\n".join(lines or [words.NO_DOWNLOADS])
+
+
+def line(one: DownloadInfo) -> str:
+    """Return how far one download is; what is not known is said to be unknown."""
+    total = one.total_bytes
+    note = one.error.message if one.error is not None else one.note
+    return words.ONE_LINE.format(
+        title=one.title,
+        done=bytes_text(one.done_bytes or 0),
+        total=words.UNKNOWN_SIZE if total is None else f"of {bytes_text(total)}",
+        rate=f", {bytes_text(one.rate)}/s" if one.rate is not None else "",
+        left=f", {duration_text(one.left_s)} left" if one.left_s is not None else "",
+        note=f"; {note}" if note else "",
+    )
+
+
+def _fetched(found: Fetched) -> str:
+    text = words.FETCHED.format(
+        repository=found.repository,
+        commit=found.commit[:12],
+        files=counted(len(found.files), "file", "files"),
+        bytes=bytes_text(sum(file.bytes for file in found.files)),
+        folder=found.folder,
+    )
+    if found.newer_commit is None:
+        return text
+    newer = words.NEWER.format(commit=found.newer_commit[:12], repository=found.repository)
+    return f"{text}\n{newer}"
+
+
+def _absolute(folder: str) -> str:
+    return str(Path(folder).expanduser().absolute())
+
+
+def _hub(call: Invocation) -> HubName:
+    return HubName(call.hub) if call.hub else HubName.HUGGING_FACE
+
+
+def _say_login(call: Invocation, found: LoginInfo, console: Console) -> int:
+    if call.json:
+        console.document(found)
+        return 0
+    text = words.NO_TOKEN if found.source is None else words.TOKEN_FROM
+    console.say(text.format(hub=found.hub, source=found.source, endpoint=found.endpoint))
+    return 0
+
+
+HUB_COMMANDS: Mapping[str, Command] = {
+    "models get": get,
+    "models login": login,
+    "models logout": logout,
+    "downloads": downloads,
+}

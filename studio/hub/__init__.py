@@ -1,0 +1,1 @@
+"""Models from hubs: what a repository holds, and its files, whole and proven."""

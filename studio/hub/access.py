@@ -1,0 +1,137 @@
+"""Where a hub is, with which token it is asked, and where its files go on this machine.
+
+The variables are those of huggingface_hub (constants.py) and modelscope, so that what works for
+their own programs works here. Their files are read, never written.
+"""
+
+import urllib.parse
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from studio.domain.downloads import HubName, LoginInfo
+from studio.domain.errors import BadInput, NotFound
+from studio.host.network import NetworkPolicy
+from studio.host.paths import Paths
+from studio.host.secrets import SecretStore
+
+SERVICE = "hub"
+"""Under which tokens are kept (host/secrets)."""
+_ENDPOINTS = {
+    HubName.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
+    HubName.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
+}
+_TOKENS = {
+    HubName.HUGGING_FACE: ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"),
+    HubName.MODEL_SCOPE: ("MODELSCOPE_API_TOKEN",),
+}
+TITLES = {HubName.HUGGING_FACE: "Hugging Face", HubName.MODEL_SCOPE: "ModelScope"}
+_LOGIN = "weir models login"
+_MOST_TOKEN = 4096
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """A token, and who named it."""
+
+    text: str
+    source: str
+
+    def __repr__(self) -> str:
+        """Tell nothing of the token."""
+        return f"Token(source={self.source!r})"
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """What is needed to ask a hub."""
+
+    paths: Paths
+    policy: NetworkPolicy
+    environ: Mapping[str, str]
+
+    def endpoint(self, hub: HubName) -> str:
+        """Return a hub's address without a slash at its end.
+
+        Raises: BadInput (`hub-endpoint`).
+        """
+        variable, default = _ENDPOINTS[hub]
+        text = self.environ.get(variable, "").strip() or default
+        if "://" not in text and hub is HubName.MODEL_SCOPE:
+            text = f"https://{text}"
+        parts = urllib.parse.urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadInput(
+                "hub-endpoint",
+                f"{variable} is no address of a hub: `{text}`.",
+                hint=f"It is an address such as {default}; unset it to use that one.",
+            )
+        return text.rstrip("/")
+
+    def cache(self, hub: HubName) -> Path:
+        """Return the folder of a hub's repositories, in the layout of huggingface_hub."""
+        if hub is HubName.MODEL_SCOPE:
+            return self.paths.models / "modelscope"
+        named = self.environ.get("HF_HUB_CACHE") or self.environ.get("HUGGINGFACE_HUB_CACHE")
+        return Path(named).expanduser() if named else self._hf_home() / "hub"
+
+    def _hf_home(self) -> Path:
+        named = self.environ.get("HF_HOME")
+        if named:
+            return Path(named).expanduser()
+        outer = self.environ.get("XDG_CACHE_HOME")
+        home = Path(self.environ["HOME"]) if self.environ.get("HOME") else Path.home()
+        return (Path(outer).expanduser() if outer else home / ".cache") / "huggingface"
+
+    def token(self, hub: HubName) -> Token | None:
+        """Return the token for a hub at the address in force; it goes to no other host.
+
+        Blocks: the keyring may ask. Raises: HostLacks (`keyring-unavailable`), Damaged.
+        """
+        for variable in _TOKENS[hub]:
+            text = self.environ.get(variable, "").strip()
+            if text:
+                return Token(text=text, source=variable)
+        try:
+            kept = SecretStore(self.paths.secrets).get(SERVICE, self._account(hub))
+        except NotFound:
+            return self._of_file() if hub is HubName.HUGGING_FACE else None
+        return Token(text=kept, source=_LOGIN)
+
+    def keep_token(self, hub: HubName, text: str | None) -> LoginInfo:
+        """Keep a token for a hub at the address in force, or with None forget it.
+
+        Blocks. Raises: BadInput (`hub-token`), HostLacks.
+        """
+        store = SecretStore(self.paths.secrets)
+        if text is None:
+            store.delete(SERVICE, self._account(hub))
+            return self.login(hub)
+        token = text.strip()
+        if not token or len(token) > _MOST_TOKEN or not token.isascii() or not token.isprintable():
+            raise BadInput(
+                "hub-token",
+                f"What was given is no token of {TITLES[hub]}.",
+                hint="Copy it whole from the hub's page of access tokens; one line, no blanks.",
+            )
+        store.put(SERVICE, self._account(hub), token)
+        return self.login(hub)
+
+    def login(self, hub: HubName) -> LoginInfo:
+        """Return which token is used, without the token. Blocks."""
+        token = self.token(hub)
+        return LoginInfo(
+            hub=hub, endpoint=self.endpoint(hub), source=token.source if token else None
+        )
+
+    def _account(self, hub: HubName) -> str:
+        return urllib.parse.urlsplit(self.endpoint(hub)).netloc
+
+    def _of_file(self) -> Token | None:
+        """Read the file that `hf auth login` writes."""
+        named = self.environ.get("HF_TOKEN_PATH")
+        file = Path(named).expanduser() if named else self._hf_home() / "token"
+        try:
+            text = file.read_text("ascii")[:_MOST_TOKEN].strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return Token(text=text, source=str(file)) if text else None

@@ -1,0 +1,103 @@
+"""What a repository holds at one commit, and which of its files are wanted. Pure."""
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+
+from studio.domain.downloads import FetchedFile, HubName
+from studio.domain.errors import BadInput, Damaged
+
+_NAME = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_MOST_PATH = 1024
+
+
+class Repository(msgspec.Struct, frozen=True, kw_only=True):
+    """A repository at one commit."""
+
+    id: str
+    hub: HubName
+    asked: str
+    commit: str
+    files: tuple[FetchedFile, ...]
+
+
+def require_name(text: str) -> str:
+    """Return a repository's name. Raises: BadInput (`model-name`)."""
+    if not _NAME.fullmatch(text) or ".." in text or text.startswith((".", "-")):
+        raise BadInput(
+            "model-name",
+            f"`{text}` is no name of a repository.",
+            hint="Names are of the form `owner/name`, as in the hub's address of its page.",
+        )
+    return text
+
+
+def is_commit(revision: str) -> bool:
+    """Return whether a revision names one commit for good."""
+    return _COMMIT.fullmatch(revision) is not None
+
+
+def require_commit(text: object, repository: str) -> str:
+    """Return what a hub says a commit is. Raises: Damaged (`hub-answer`)."""
+    if not isinstance(text, str) or not is_commit(text):
+        raise strange(f"says no commit for `{repository}`")
+    return text
+
+
+def safe(files: Sequence[FetchedFile]) -> tuple[FetchedFile, ...]:
+    """Return files whose paths stay in their folder on every system, sorted.
+
+    Raises: Damaged (`hub-answer`).
+    """
+    for file in files:
+        parts = PurePosixPath(file.path).parts
+        is_bad = (
+            not parts
+            or file.path.startswith("/")
+            or len(file.path) > _MOST_PATH
+            or any(part in ("..", ".") or "\\" in part or "\0" in part for part in parts)
+            or file.bytes < 0
+        )
+        if is_bad:
+            raise strange(f"names a file `{file.path[:200]}`, which is no path in a folder")
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def strange(what: str) -> Damaged:
+    """Return the error for an answer that no hub gives."""
+    return Damaged(
+        "hub-answer",
+        f"The hub's answer cannot be used: it {what}.",
+        hint="A mirror or a proxy may stand between; `weir network` shows what is in force.",
+    )
+
+
+def selected(
+    repository: Repository, include: Sequence[str], exclude: Sequence[str]
+) -> tuple[FetchedFile, ...]:
+    """Return the files that are wanted. Raises: BadInput (`model-no-files`)."""
+    wanted = tuple(
+        file
+        for file in repository.files
+        if (not include or _matches(file.path, include)) and not _matches(file.path, exclude)
+    )
+    if not wanted:
+        asked = ", ".join(f"`{one}`" for one in include) or "what is left"
+        raise BadInput(
+            "model-no-files",
+            f"No file of {repository.id} matches {asked}: it has {len(repository.files):,} files.",
+            hint="Patterns are as in a shell: `--include '*.safetensors'`. The first ones are: "
+            + (", ".join(file.path for file in repository.files[:5]) or "none")
+            + ".",
+        )
+    return wanted
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    """Return whether any pattern is of that path, as huggingface_hub's `filter_repo_objects`."""
+    full = (f"{one}*" if one.endswith("/") else one for one in patterns)
+    return any(fnmatch.fnmatchcase(path, one) for one in full)

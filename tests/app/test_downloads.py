@@ -1,0 +1,95 @@
+"""The one queue: what a person chose survives the service, and nothing is fetched twice."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from studio.app.downloads import Downloads
+from studio.domain.downloads import DownloadDeed, DownloadState, LimitRequest
+from studio.domain.errors import BadInput, NotFound
+from studio.domain.events import Event, Stage, StageProgress, StageState
+from studio.host.paths import Paths
+from tests.fakes import hub as fake
+from tests.fakes.hub import NAME, Hub
+from tests.fakes.waiting import until_async
+from tests.hub.test_get import WEIGHTS, a_hub, request
+
+
+def queue(hub: Hub, folder: Path, events: list[Event]) -> Downloads:
+    """Return a queue of a home of the test's own."""
+    environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "hf")}
+    return Downloads(Paths(folder / "home", folder / "catalogue"), events.append, environ)
+
+
+async def ended(task: "asyncio.Task[None]") -> None:
+    """End a queue as the service does."""
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def test_a_running_download_goes_on_after_a_restart_and_a_paused_one_stays(
+    tmp_path: Path,
+) -> None:
+    """The person's choice is kept over the death of the service."""
+    events: list[Event] = []
+    with fake.running(a_hub()) as hub:
+        first = queue(hub, tmp_path, events)
+        running = asyncio.ensure_future(first.run())
+        await asyncio.sleep(0)
+        await first.limit(LimitRequest(bytes_per_s=1_000_000))
+        asking = asyncio.ensure_future(first.get(request()))
+        other = asyncio.ensure_future(first.get(request(include=("config.json",))))
+        await until_async(lambda: len(first.listed().downloads) == 2, "both in the queue")
+        await first.change(first.listed().downloads[1].id, DownloadDeed.PAUSE)
+        await until_async(lambda: bool(first.listed().downloads[0].done_bytes), "some bytes")
+        await ended(running)
+        here, sent = first.listed().downloads[0].done_bytes or 0, hub.sent_bytes
+        asking.cancel()
+        other.cancel()
+
+        second = queue(hub, tmp_path, events)
+        running = asyncio.ensure_future(second.run())
+        await until_async(lambda: len(second.listed().downloads) == 2, "both taken up")
+        limit = second.listed().limit_bytes_per_s
+        await second.limit(LimitRequest())
+        await until_async(
+            lambda: second.listed().downloads[0].state is DownloadState.DONE, "its end"
+        )
+        states = [one.state for one in second.listed().downloads]
+        await ended(running)
+
+    assert limit == 1_000_000
+    assert states == [DownloadState.DONE, DownloadState.PAUSED]
+    # What waited in the buffers of a connection that is held back is not ours yet, and comes again.
+    assert here > 0
+    assert hub.sent_bytes - sent <= len(WEIGHTS) - here + (1 << 20)
+    assert events
+
+
+async def test_models_wait_while_a_runtime_is_fetched(tmp_path: Path) -> None:
+    """Somebody sits in front of the runtime."""
+    with fake.running(a_hub()) as hub:
+        downloads = queue(hub, tmp_path, [])
+        stage = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="A runtime")
+        downloads.heard(stage)
+        asking = asyncio.ensure_future(downloads.get(request()))
+        await until_async(lambda: hub.sent_bytes > 0, "the first block asked for")
+        held = downloads.listed()
+        is_waiting = not asking.done()
+        downloads.heard(StageProgress(stage=Stage.RUNTIME, state=StageState.DONE, title="A"))
+        await asking
+
+    assert held.is_held
+    assert [one.title for one in held.downloads] == ["A runtime", NAME]
+    assert is_waiting
+
+
+async def test_a_download_nobody_knows_and_a_limit_of_nothing_are_refused(tmp_path: Path) -> None:
+    """A limit of zero would be a pause that nobody sees."""
+    with fake.running(a_hub()) as hub:
+        downloads = queue(hub, tmp_path, [])
+        with pytest.raises(NotFound):
+            await downloads.change("none", DownloadDeed.PAUSE)
+        with pytest.raises(BadInput):
+            await downloads.limit(LimitRequest(bytes_per_s=0))

@@ -1,0 +1,154 @@
+"""The connect page in a window, against the fake service."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from studio.domain.clients import ConnectRequest, TryGrant
+from studio.domain.errors import ErrorInfo
+from studio.ui.controllers.connect import ConnectController
+from studio.ui.state import Link
+from studio.ui.viewmodels.connect import (
+    NEW_KEY,
+)
+from studio.ui.viewmodels.frame import PageId
+from studio.ui.window import MainWindow
+from tests.ui.fake_clients import FakeClients
+from tests.ui.fake_service import FakeService
+from tests.ui.test_window import click, text
+
+
+@pytest.fixture
+def clients(service: FakeService) -> FakeClients:
+    """Return the fake clients of the fake service."""
+    service.be_ready()
+    return FakeClients(service)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, clients: FakeClients, window: MainWindow) -> ConnectController:
+    """Return the page in front, with the first client shown."""
+    window.show_page(PageId.CONNECT)
+    made = window.controller(PageId.CONNECT)
+    assert isinstance(made, ConnectController)
+    qtbot.waitUntil(lambda: made.area.plan is not None and not made.area.pending)
+    return made
+
+
+def test_a_file_is_shown_written_and_put_back_by_three_presses(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """What was shown is what is asked for: the digest goes along."""
+    diff = window.findChild(QPlainTextEdit, "connect-diff")
+    assert diff is not None
+    assert "ANTHROPIC_BASE_URL" in diff.toPlainText()
+    assert text(window, "client-state") == "Not connected"
+
+    click(qtbot, window, "connect-write")
+    qtbot.waitUntil(lambda: text(window, "client-state") == "Connected")
+    assert ("connect", ConnectRequest(seen="d1")) in clients.asked
+    assert "settings.json.weir-backup" in text(window, "connect-done")
+    assert diff.isHidden()
+
+    click(qtbot, window, "connect-undo")
+    qtbot.waitUntil(lambda: text(window, "client-state") == "Not connected")
+    assert text(window, "connect-done").endswith("is as it was.")
+
+
+def test_a_client_without_a_file_shows_its_key_only_when_asked(
+    qtbot: QtBot, page: ConnectController, window: MainWindow
+) -> None:
+    """A hint of a key cannot be copied by mistake."""
+    click(qtbot, window, "client-cline")
+    qtbot.waitUntil(lambda: page.area.plan is not None and not page.area.pending)
+    secret = window.findChild(QPushButton, "connect-copy-2")
+    assert secret is not None
+    assert not secret.isEnabled()
+
+    click(qtbot, window, "connect-write")
+
+    qtbot.waitUntil(secret.isEnabled)
+
+
+def test_a_refusal_is_a_card_and_nothing_else_changes(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """With what to do, and closed by hand."""
+    clients.refusal = ErrorInfo(
+        code="client-file-changed", message="It has changed since it was shown.", hint="Look again."
+    )
+
+    click(qtbot, window, "connect-write")
+
+    qtbot.waitUntil(lambda: not page.view.problem.isHidden())
+    click(qtbot, window, "connect-problem-close")
+    assert page.view.problem.isHidden()
+
+
+def test_a_chosen_key_is_asked_for(
+    qtbot: QtBot, service: FakeService, page: ConnectController, window: MainWindow,
+    clients: FakeClients,
+) -> None:  # fmt: skip
+    """The box is worked with the keyboard."""
+    box = window.findChild(QComboBox, "connect-key")
+    assert box is not None
+    box.setFocus()
+
+    qtbot.keyClick(box, Qt.Key.Key_End)
+    box.activated.emit(box.currentIndex())
+
+    qtbot.waitUntil(lambda: ("plan", ConnectRequest(key=NEW_KEY)) in clients.asked)
+
+
+def test_a_service_that_went_away_is_said_and_its_return_fills_the_page(
+    qtbot: QtBot, service: FakeService, page: ConnectController, window: MainWindow
+) -> None:
+    """Nobody has to press anything."""
+    service.close()
+    qtbot.waitUntil(lambda: page.desk.session.known.link is not Link.LIVE)
+    asked = len(service.asked)
+
+    qtbot.waitUntil(lambda: page.desk.session.known.link is Link.LIVE, timeout=10_000)
+
+    qtbot.waitUntil(lambda: page.area.plan is not None and not page.area.pending)
+    assert len(service.asked) >= asked
+
+
+def test_a_page_at_the_back_asks_nothing(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """A page that is not in front costs nothing."""
+    window.show_page(PageId.SERVE)
+    asked = list(clients.asked)
+    clients.service.publish()
+
+    window.resize(900, 600)
+
+    assert clients.asked == asked
+
+
+def test_a_try_that_is_refused_ends_as_a_card_and_can_be_asked_again(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """Also when the gateway itself is gone."""
+    for grant in (clients.grant, TryGrant(base_url="http://127.0.0.1:9/v1", model="m", key="k")):
+        clients.grant = grant
+        click(qtbot, window, "try-ask")
+        qtbot.waitUntil(lambda: not page.view.problem.isHidden() and not page.area.pending)
+        page.area.dismiss()
+    ask = window.findChild(QPushButton, "try-ask")
+    assert ask is not None
+    assert ask.isEnabled()
+
+
+def test_everything_fits_into_the_smallest_window(
+    page: ConnectController, window: MainWindow
+) -> None:
+    """No label is wider than its page, and all that can be pressed has a name."""
+    window.resize(900, 600)
+    for button in window.findChildren(QPushButton):
+        if button.isVisible():
+            assert button.accessibleName() or button.text(), button.objectName()
+    wide = page.view.width()
+    assert all(one.width() <= wide for one in page.view.findChildren(QLabel) if one.isVisible())

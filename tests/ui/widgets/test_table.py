@@ -1,0 +1,93 @@
+"""The table: order, marks, keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from studio.ui.theme import Look
+from studio.ui.widgets.table import Cell, Column, Kind, Row, Table, TableModel
+
+COLUMNS = (Column("name", "Name", stretches=True), Column("size", "Size", Kind.SIZE))
+
+
+def row(name: str, size: float | None) -> Row:
+    """Return a row of a name and a size."""
+    text = "–" if size is None else f"{size:.1f} GiB"
+    return Row(name, (Cell(name), Cell(text, size)))
+
+
+ROWS = (row("beta", 10.0), row("Alpha", None), row("gamma", 9.0))
+
+
+@pytest.fixture
+def table(qtbot: QtBot, look: Look) -> Table:
+    """Return a table of three rows."""
+    made = Table(look, "models", "Models", COLUMNS)
+    qtbot.addWidget(made)
+    made.show_rows(ROWS)
+    made.show()
+    return made
+
+
+def names(table: Table) -> list[str]:
+    """Return the first column as it is shown."""
+    model = table.model()
+    return [model.index(number, 0).data() for number in range(model.rowCount())]
+
+
+def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
+    """A view trusts its model blindly."""
+    model = TableModel(COLUMNS)
+    qtmodeltester.check(model)
+
+    model.show_rows(ROWS)
+    model.show_rows((row("beta", 1.0), *ROWS[1:]))
+    model.show_rows(ROWS[:1])
+
+    assert model.rowCount() == 1
+
+
+def test_figures_sort_as_figures_and_the_unknown_is_last_in_both_orders(table: Table) -> None:
+    """`10.0 GiB` is more than `9.0 GiB`; what nobody knows is neither least nor most."""
+    assert names(table) == ["beta", "Alpha", "gamma"]
+
+    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert names(table) == ["gamma", "beta", "Alpha"]
+
+    table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+    assert names(table) == ["beta", "gamma", "Alpha"]
+
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert names(table) == ["Alpha", "beta", "gamma"]
+
+
+def test_the_mark_follows_its_row(table: Table) -> None:
+    """A refresh every few seconds must not throw a person back to the top."""
+    table.mark("gamma")
+    table.show_rows((row("new", 1.0), *ROWS))
+    assert table.chosen == "gamma"
+
+    table.show_rows(ROWS[:2])
+    assert table.chosen != "gamma"
+
+
+def test_enter_opens_and_the_copy_keys_copy(qtbot: QtBot, table: Table) -> None:
+    """All of it works without a mouse."""
+    table.mark("beta")
+    with qtbot.waitSignal(table.opened) as opened:
+        qtbot.keyClick(table, Qt.Key.Key_Return)
+    qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+
+    assert opened.args == ["beta"]
+    assert QGuiApplication.clipboard().text() == "beta\t10.0 GiB"
+
+
+def test_figures_stand_at_the_right(table: Table) -> None:
+    """Digits of one weight stand under one another."""
+    role = Qt.ItemDataRole.TextAlignmentRole
+    model = table.rows_model
+
+    assert model.index(0, 0).data(role) & Qt.AlignmentFlag.AlignLeft
+    assert model.index(0, 1).data(role) & Qt.AlignmentFlag.AlignRight
