@@ -42,6 +42,13 @@ def test_the_queue_names_keys_and_what_comes_next() -> None:
     assert queue_text(Queue(), NOW) == "Nobody waits."
 
 
+def test_a_list_without_presets_starts_nothing_and_says_so() -> None:
+    """`on` alone would promise that a request starts something."""
+    text = report_text(DemandReport(settings=DemandSettings()), NOW)
+
+    assert "off until a preset is listed: requests start nothing" in text
+
+
 def test_status_has_a_line_for_each_model_that_is_waited_for() -> None:
     """And none while nobody waits."""
     pairs = dict(queue_pairs(QUEUE, NOW))
