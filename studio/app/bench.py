@@ -72,11 +72,22 @@ class Bench:
         self._shelf = Shelf(parts.paths.bench)
         self._run: BenchRun | None = None
         self._is_beginning = False
+        self._over_s: float | None = None
+        self.on_over: Callable[[], object] = lambda: None
+        """Called when a run is over: the engine may be idle from then on."""
 
     @property
     def is_running(self) -> bool:
         """Tell whether the engine is measured: then it is not idle, whatever the gateway says."""
         return self._run is not None or self._is_beginning
+
+    def idle_since_s(self, since_s: float) -> float | None:
+        """Return since when the engine is idle, of which the gateway says `since_s`; None: it is
+        being measured. Moments are of `time.monotonic`.
+        """
+        if self.is_running:
+            return None
+        return since_s if self._over_s is None else max(since_s, self._over_s)
 
     # -- a run -----------------------------------------------------------------------------
 
@@ -106,8 +117,9 @@ class Bench:
                 looking.cancel()
             return await self._finish(run)
         finally:
-            self._run = None
+            self._run, self._over_s = None, time.monotonic()
             run.over.set()
+            self.on_over()
 
     async def stop(self) -> BenchStopped:
         """End a run under way; what it has measured is kept."""

@@ -73,10 +73,12 @@ def around(
     halt: Callable[[], Awaitable[object]],
     open_gateway: Callable[[int, bool], Awaitable[object]],
     publish: Callable[[Event], None],
+    idle_since_s: Callable[[float], float | None],
 ) -> Around:
     """Return what on demand needs of the rest of the service.
 
-    `check` refuses unknown words, `check_all` whatever could not be started.
+    `check` refuses unknown words, `check_all` whatever could not be started;
+    `idle_since_s` knows who uses the engine past the gateway.
     """
     gateway = parts.gateway
     replacement = Replacement(
@@ -87,7 +89,9 @@ def around(
         is_coming=lambda: parts.supervisor.is_coming,
         is_adopted=lambda: parts.adopted() is not None,
         target=parts.target,
-        idle_since_s=lambda: None if gateway.counters.in_flight else gateway.idle_since_s,
+        idle_since_s=lambda: (
+            None if gateway.counters.in_flight else idle_since_s(gateway.idle_since_s)
+        ),
         is_open=lambda: gateway.info().port is not None,
         open_gateway=lambda: open_gateway(parts.settings.now.port, False),
         serve=replacement.serve,

@@ -173,8 +173,10 @@ class Studio:
                 parts, engine=self.engine, is_starting=lambda: self.starts.is_under_way,
                 check=up.check_words, check_all=self.starts.checked, serve=self.starts.serve,
                 halt=self.starts.halt, open_gateway=self.door.open, publish=self.bus.publish,
+                idle_since_s=self.bench.idle_since_s,
             )
         )  # fmt: skip
+        self.bench.on_over = self.on_demand.wake
         doings = Doings(
             engine=self.engine,
             target=lambda: parts.engine.target,

@@ -109,6 +109,10 @@ def _order(run_id: str) -> tuple[str, int]:
 
 
 def _unknown(reference: str) -> NotFound:
+    if reference == LAST:  # what commands mean where nothing was named
+        return NotFound(
+            "bench-unknown", "No run of the bench is kept yet.", hint="`weir bench` makes one."
+        )
     return NotFound(
         "bench-unknown",
         f"No run of the bench is called `{reference}`.",

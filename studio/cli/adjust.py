@@ -46,7 +46,8 @@ async def adjust(call: Invocation, connector: "Connector", console: Console) -> 
     elif call.other:
         whom = words.EVERYBODY if key is None else words.ONE_KEY.format(key=key.name)
         how = call.other if _HOW[call.other] is not None else words.DEFAULT
-        console.say(words.SWITCHED.format(id=call.reference, how=how, whom=whom))
+        said = words.SWITCHED_ALL if call.reference == _ALL else words.SWITCHED
+        console.say(said.format(id=call.reference, how=how, whom=whom))
     else:
         shown = [one for one in listed.adjustments if call.reference in (one.id, _ALL)]
         console.say("\n\n".join(one_text(one) for one in shown))
@@ -76,7 +77,7 @@ def one_text(one: Adjustment) -> str:
     if one.fits is not None:
         rows.append((words.LABEL_ENGINE, words.FITS[one.fits]))
     if one.times is not None:
-        rows.append((words.LABEL_USED, words.USED.format(count=count_text(one.times))))
+        rows.append((words.LABEL_USED, words.USED.format(requests=_requests(one.times))))
     rows += [
         (words.LABEL_WHAT, one.what),
         (words.LABEL_WHY, one.why),
@@ -84,6 +85,10 @@ def one_text(one: Adjustment) -> str:
         (words.LABEL_SOURCE, one.source),
     ]
     return labelled((label, line) for label, text in rows for line in _lines(text))
+
+
+def _requests(count: int) -> str:
+    return words.ONE_REQUEST if count == 1 else words.REQUESTS.format(count=count_text(count))
 
 
 def _lines(text: str) -> list[str]:

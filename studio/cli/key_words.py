@@ -105,6 +105,10 @@ NOTE_ESTIMATED = "estimated"
 LIMITS_CHANGED = "Key `{name}` has other limits now: `weir keys show {name}`."
 LIMITS_SAME = "Key `{name}` has these limits already: `weir keys show {name}`."
 RENAMED = "Key `{old}` is called `{new}` now."
+ROTATED_KEPT = (
+    "Key `{name}` has a new secret; the old one no longer works. `weir keys reveal {name}` shows it"
+    " again:"
+)
 ROTATED = "Key `{name}` has a new secret; the old one no longer works. It is shown this once only:"
 NOTHING_TO_CHANGE = "No limit was named."
 HINT_CHANGE = "Name one to set, or `--no` with one to take away: `weir keys limit --help`."

@@ -109,7 +109,8 @@ async def rotate(call: Invocation, connector: "Connector", console: Console) -> 
         made = await client.rotate_key(key.id)
     finally:
         await client.close()
-    return _shown(made, key_words.ROTATED.format(name=made.info.name), call, console)
+    said = key_words.ROTATED if made.info.stored is None else key_words.ROTATED_KEPT
+    return _shown(made, said.format(name=made.info.name), call, console)
 
 
 async def revoke(call: Invocation, connector: "Connector", console: Console) -> int:

@@ -15,7 +15,8 @@ _SEPARATOR = " · "
 def report_text(report: DemandReport, now: float) -> str:
     """Return the choice, each listed preset, and what happens next."""
     chosen, queue = report.settings, report.queue
-    state = words.ON if chosen.is_on else words.OFF
+    on = words.ON if report.presets else words.ON_FOR_NOTHING
+    state = on if chosen.is_on else words.OFF
     if queue.held_since is not None and chosen.is_on:
         state = words.HELD.format(time=_clock(queue.held_since))
     rows = [(words.LABEL_STATE, state)]

@@ -36,6 +36,7 @@ LABEL_FAILED = "Failed"
 LABEL_ABANDONED = "Left boots"
 
 ON = "on: requests start what is listed"
+ON_FOR_NOTHING = "off until a preset is listed: requests start nothing"
 OFF = "off: requests start nothing"
 HELD = "held since {time}, when you said stop; `weir up` or `weir gateway on-demand --on` ends it"
 NOTHING_LISTED = "nothing: `weir gateway on-demand PRESET` lists one"
@@ -57,7 +58,7 @@ ABANDONED = {
     "end": "end: a boot is ended when nobody waited for it for 10 s",
 }
 ROOM = "{waiting} of {length} places taken"
-NOBODY = "nobody waits"
+NOBODY = "Nobody waits."
 ONE_CARD = (
     "One engine serves at a time: presets take turns, also where they would fit on cards of their"
     " own."

@@ -63,13 +63,17 @@ def state_text(state: PromptLogState) -> str:
     else:
         lines.append(
             words.LIE_THERE.format(
-                count=count_text(state.kept),
+                prompts=_prompts(state.kept),
                 folder=state.folder,
                 size=bytes_text(state.bytes),
                 key=state.key,
             )
         )
     return "\n".join(lines)
+
+
+def _prompts(count: int) -> str:
+    return words.ONE_LIES if count == 1 else words.MANY_LIE.format(count=count_text(count))
 
 
 def warn(states: Iterable[PromptLogState], console: Console) -> None:

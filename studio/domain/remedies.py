@@ -4,6 +4,8 @@ import enum
 
 import msgspec
 
+from studio.domain.manifests import Document
+
 
 class RemedyKind(enum.StrEnum):
     """What taking a remedy means."""
@@ -38,6 +40,26 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     def can_apply(self) -> bool:
         """Tell whether the Studio can do it without the person's hands."""
         return self.kind in (RemedyKind.RESTART_WITH, RemedyKind.RESTART, RemedyKind.REPAIR)
+
+
+class Way(Document, frozen=True, kw_only=True):
+    """What can be done, as a data file says it: where `when` holds, and with names in braces."""
+
+    kind: RemedyKind
+    text: str
+    settings: dict[str, str] = msgspec.field(default_factory=dict)
+    command: str | None = None
+    when: tuple[str, ...] = ()
+    """Conditions of the file; `!` before one: where it does not hold."""
+
+    @property
+    def fault(self) -> str | None:
+        """Return what contradicts itself in it, as the end of a sentence."""
+        if bool(self.settings) != (self.kind is RemedyKind.RESTART_WITH):
+            return "settings belong to `restart-with`, and to nothing else"
+        if self.kind is RemedyKind.COMMAND and not self.command:
+            return "a remedy of the kind `command` should have one"
+        return None
 
 
 class Badge(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,21 +11,13 @@ import msgspec
 from studio.domain.alarms import Severity
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Document
-from studio.domain.remedies import RemedyKind
+from studio.domain.remedies import Way
 from studio.host.documents import read_toml
-from studio.monitor.alarm_rules import Rule, Way
+from studio.monitor.alarm_rules import Rule
 from studio.monitor.intended import KINDS, Patterns
 from studio.monitor.signs import FLAGS, SIGNS
 
 _SCHEMA = 1
-
-
-class _Remedy(Document, frozen=True, kw_only=True):
-    kind: RemedyKind
-    text: str
-    settings: dict[str, str] = msgspec.field(default_factory=dict)
-    command: str | None = None
-    when: tuple[str, ...] = ()
 
 
 class _Entry(Document, frozen=True, kw_only=True):
@@ -42,7 +34,7 @@ class _Entry(Document, frozen=True, kw_only=True):
     clear_after_s: float
     ease: float = 0.7
     limits: dict[str, float] = msgspec.field(default_factory=dict)
-    remedies: tuple[_Remedy, ...]
+    remedies: tuple[Way, ...]
 
 
 class _File(Document, frozen=True, kw_only=True):
@@ -108,6 +100,8 @@ def _rule(path: Path, entry: _Entry) -> Rule:
             raise _invalid(path, f"{place}: {error} in `{text}`") from error
         if unknown:
             raise _invalid(path, f"{place} names {{{min(unknown)}}}, which nothing finds")
+    for way in entry.remedies:
+        _check_way(path, place, way)
     return Rule(
         code=entry.code,
         severity=entry.severity,
@@ -119,7 +113,7 @@ def _rule(path: Path, entry: _Entry) -> Rule:
         limits=entry.limits,
         title=entry.title,
         cause=entry.cause,
-        ways=tuple(_way(path, place, one) for one in entry.remedies),
+        ways=entry.remedies,
     )
 
 
@@ -134,21 +128,12 @@ def _texts(entry: _Entry) -> Iterator[tuple[str, set[str]]]:
             yield value, set()
 
 
-def _way(path: Path, place: str, remedy: _Remedy) -> Way:
-    if bool(remedy.settings) != (remedy.kind is RemedyKind.RESTART_WITH):
-        raise _invalid(path, f"{place}: settings belong to `restart-with`, and to nothing else")
-    if remedy.kind is RemedyKind.COMMAND and not remedy.command:
-        raise _invalid(path, f"{place}: a remedy of the kind `command` should have one")
-    for flag in remedy.when:
+def _check_way(path: Path, place: str, way: Way) -> None:
+    if way.fault is not None:
+        raise _invalid(path, f"{place}: {way.fault}")
+    for flag in way.when:
         if flag.removeprefix("!") not in FLAGS:
             raise _invalid(path, f"{place} names the condition `{flag}`, which does not exist")
-    return Way(
-        kind=remedy.kind,
-        text=remedy.text,
-        settings=remedy.settings,
-        command=remedy.command,
-        when=remedy.when,
-    )
 
 
 def placeholders(text: str) -> set[str]:

@@ -4,18 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from studio.domain.alarms import Severity
-from studio.domain.remedies import RemedyKind
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """What can be done, where `when` holds. Texts and settings may hold names in braces."""
-
-    kind: RemedyKind
-    text: str
-    settings: Mapping[str, str]
-    command: str | None
-    when: tuple[str, ...]
+from studio.domain.remedies import Way
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

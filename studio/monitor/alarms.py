@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from studio.domain.alarms import Alarm, Severity
-from studio.domain.remedies import Remedy
-from studio.monitor.alarm_rules import Evidence, Limits, Rule, Way
+from studio.domain.remedies import Remedy, Way
+from studio.monitor.alarm_rules import Evidence, Limits, Rule
 from studio.monitor.scene import Recent, Scene
 from studio.monitor.signs import SIGNS
 

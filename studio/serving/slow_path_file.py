@@ -13,7 +13,7 @@ import msgspec
 
 from studio.domain.errors import BadInput
 from studio.domain.manifests import Document
-from studio.domain.remedies import RemedyKind
+from studio.domain.remedies import Way
 from studio.host.documents import read_toml
 
 TOLD_VALUES = (
@@ -47,14 +47,6 @@ class _Cost(Document, frozen=True, kw_only=True):
     is_small: bool = False
 
 
-class _Remedy(Document, frozen=True, kw_only=True):
-    kind: RemedyKind
-    text: str
-    settings: dict[str, str] = msgspec.field(default_factory=dict)
-    command: str | None = None
-    when: tuple[str, ...] = ()
-
-
 class _Entry(Document, frozen=True, kw_only=True):
     """One `[[sign]]` of the file."""
 
@@ -62,7 +54,7 @@ class _Entry(Document, frozen=True, kw_only=True):
     title: str
     costs: tuple[_Cost, ...]
     source: str
-    remedies: tuple[_Remedy, ...]
+    remedies: tuple[Way, ...]
     patterns: tuple[str, ...] = ()
     levels: tuple[str, ...] = ("info", "warning")
     environment: _Environment | None = None
@@ -120,17 +112,6 @@ class Cost:
     when: tuple[str, ...]
     is_small: bool
     """Stands behind all that are not."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """What can be done, where `when` holds."""
-
-    kind: RemedyKind
-    text: str
-    settings: Mapping[str, str]
-    command: str | None
-    when: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +216,8 @@ def _sign(path: Path, entry: _Entry, rank: int, contexts: Mapping[str, _Context]
         raise _invalid(path, f"{place} has nothing by which it is seen")
     if not entry.costs or not entry.remedies:
         raise _invalid(path, f"{place} should have costs and remedies")
+    for fault in (way.fault for way in entry.remedies if way.fault is not None):
+        raise _invalid(path, f"{place}: {fault}")
     openings = tuple(_opening(path, place, pattern) for pattern in entry.patterns)
     _check_texts(path, place, entry, openings)
     conditions = [entry.when, *(cost.when for cost in entry.costs)]
@@ -249,27 +232,13 @@ def _sign(path: Path, entry: _Entry, rank: int, contexts: Mapping[str, _Context]
             Cost(text=cost.text, when=cost.when, is_small=cost.is_small) for cost in entry.costs
         ),
         source=entry.source,
-        ways=tuple(_way(path, place, remedy) for remedy in entry.remedies),
+        ways=entry.remedies,
         openings=openings,
         levels=entry.levels,
         variables=_variables(path, place, entry.environment),
         arguments=_expression(path, place, entry.arguments) if entry.arguments else None,
         is_told=entry.told,
         when=entry.when,
-    )
-
-
-def _way(path: Path, place: str, remedy: _Remedy) -> Way:
-    if bool(remedy.settings) != (remedy.kind is RemedyKind.RESTART_WITH):
-        raise _invalid(path, f"{place}: settings belong to `restart-with`, and to nothing else")
-    if remedy.kind is RemedyKind.COMMAND and not remedy.command:
-        raise _invalid(path, f"{place}: a remedy of the kind `command` should have one")
-    return Way(
-        kind=remedy.kind,
-        text=remedy.text,
-        settings=remedy.settings,
-        command=remedy.command,
-        when=remedy.when,
     )
 
 

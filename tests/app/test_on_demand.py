@@ -9,9 +9,10 @@ import anthropic
 import openai
 import pytest
 
+from studio.domain.bench import BenchKind, BenchRequest
 from studio.domain.control import UpRequest
 from studio.domain.demand import Reason
-from studio.domain.events import QueueChanged
+from studio.domain.events import QueueChanged, Ticked
 from studio.domain.server import EngineState
 from studio.gateway import arrivals, demand
 from tests.app.demand_support import CHAT, MESSAGES, NAMES, OTHER, Demanding, demanding
@@ -144,6 +145,29 @@ async def test_a_stream_keeps_an_engine_from_being_stopped(tmp_path: Path) -> No
         answer = await made.client.ask(PRESET, stream=True)
 
         assert answer.text.rstrip().endswith("[DONE]")
+        await made.until(EngineState.STOPPED)
+
+
+async def test_a_bench_keeps_an_engine_from_being_stopped(tmp_path: Path) -> None:
+    """It asks past the gateway, which takes the engine for idle meanwhile; then the time begins."""
+    async with demanding(tmp_path, tokens_per_s=20.0, tokens=2_000) as made:
+        bench = made.run.studio.bench
+        await made.client.ask(PRESET, max_tokens=2)
+        async with asyncio.TaskGroup() as tasks:
+            run = tasks.create_task(bench.run(BenchRequest(only=(BenchKind.DECODE,))))
+            await until_async(lambda: bench.state().progress is not None, "the run")
+            await made.change(default_ttl="0.05")
+            ticks = [one for one in made.run.heard if isinstance(one, Ticked)]
+            await until_async(
+                lambda: sum(isinstance(one, Ticked) for one in made.run.heard) > len(ticks) + 1,
+                "more than the idle time",
+            )
+            made.run.studio.on_demand.wake()
+            state, left = made.state, made.run.studio.on_demand.queue().idle_stop_at
+            await bench.stop()
+            await run
+
+        assert (state, left) == (EngineState.READY, None)
         await made.until(EngineState.STOPPED)
 
 

@@ -69,6 +69,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, name: str) -> None:
         Shelf(tmp_path / "bench").get(name)
 
     assert caught.value.code == "bench-unknown"
+    assert (caught.value.hint == "`weir bench` makes one.") is (name == "last")
 
 
 def test_a_beginning_that_several_have_is_refused(tmp_path: Path) -> None:

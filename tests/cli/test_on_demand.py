@@ -60,7 +60,7 @@ def test_mistakes_are_named(typed: Typed, line: str, status: int, said: str) -> 
 
 def test_nobody_waits_without_a_service(typed: Typed) -> None:
     """The question has an answer all the same."""
-    assert typed("gateway", "queue").stdout.strip() == "nobody waits"
+    assert typed("gateway", "queue").stdout.strip() == "Nobody waits."
     assert json.loads(typed("gateway", "queue", "--json").stdout)["waiting"] == 0
 
 

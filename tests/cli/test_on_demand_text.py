@@ -39,7 +39,14 @@ def test_the_queue_names_keys_and_what_comes_next() -> None:
     assert "42.0 s" in text
     assert "b is next in 18.0 s" in text
     assert "There is no room. (kv-cache-no-room); tried again in 2 min" in text
-    assert queue_text(Queue(), NOW) == "nobody waits"
+    assert queue_text(Queue(), NOW) == "Nobody waits."
+
+
+def test_a_list_without_presets_starts_nothing_and_says_so() -> None:
+    """`on` alone would promise that a request starts something."""
+    text = report_text(DemandReport(settings=DemandSettings()), NOW)
+
+    assert "off until a preset is listed: requests start nothing" in text
 
 
 def test_status_has_a_line_for_each_model_that_is_waited_for() -> None:

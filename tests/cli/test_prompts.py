@@ -78,3 +78,5 @@ def test_what_lies_there_is_said_with_its_size() -> None:
     text = state_text(PromptLogState(key_id="k", key="laptop", kept=3, bytes=2_048, folder="/h/p"))
 
     assert "3 lie in /h/p, 2.0 KiB. `weir keys prompts laptop clear` deletes them." in text
+    one = state_text(PromptLogState(key_id="k", key="laptop", kept=1, bytes=2, folder="/h/p"))
+    assert "One lies in /h/p" in one
