@@ -272,7 +272,8 @@ class _Values(QWidget):
                 row[1].show_text(values[number].value)
                 value = values[number].value
                 row[2].offer("" if values[number].is_secret and is_masked(value) else value)
-                row[2].setAccessibleName(f"{t('Copy')} {values[number].label}")
+                copy = t("Copy")
+                row[2].setAccessibleName(f"{copy} {values[number].label}")
         self.setVisible(bool(values))
 
 

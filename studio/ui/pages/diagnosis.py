@@ -154,8 +154,9 @@ class _CauseCard(Card):
         row.addWidget(label(text=remedy.text, wrap=True), 1)
         if remedy.number is not None:
             self._offers[name] = remedy
-            button = Button(look, name, t("Do it"), kind="primary")
-            button.setAccessibleName(f"{t('Do it')}: {remedy.text}")
+            words = t("Do it")
+            button = Button(look, name, words, kind="primary")
+            button.setAccessibleName(f"{words}: {remedy.text}")
             button.setEnabled(can_act)
             button.clicked.connect(self._on_remedy)
             row.addWidget(button)

@@ -257,7 +257,7 @@ def _spill(tick: Tick | None, reason: str) -> FigureView:
 
 def _spill_words(tick: Tick | None) -> str:
     """Return what spills in words, each kind as the service measured it."""
-    first = "Bytes of the engine that lie where they slow every answer."
+    first = t("Bytes of the engine that lie where they slow every answer.")
     flows = tick.spill if tick else ()
     kinds = [f"{one.kind.value}: {bytes_text(one.bytes)}" for one in flows if one.bytes is not None]
     return "\n".join((first, *kinds))
