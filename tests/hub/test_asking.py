@@ -229,7 +229,7 @@ async def test_nothing_is_asked_while_the_network_is_switched_off(tmp_path: Path
     """Not even whether the token is good."""
     with fake.running(a_hub()) as hub:
         way = access(hub, tmp_path)
-        policy = msgspec.structs.replace(way.policy, offline=True)
+        policy = msgspec.structs.replace(way.policy, offline_source="WEIR_OFFLINE")
         off = Access(paths=way.paths, policy=policy, environ=way.environ)
         with pytest.raises(StudioError) as caught:
             async with asyncio.timeout(5), opened(off, HubName.HUGGING_FACE):
