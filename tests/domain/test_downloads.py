@@ -45,9 +45,7 @@ def test_a_wish_with_a_slip_is_refused(kind: type, text: bytes) -> None:
 
 def test_what_is_not_known_is_not_zero() -> None:
     """A bar at 0 of 0 bytes reads as finished or broken."""
-    info = DownloadInfo(
-        id="1", kind=DownloadKind.MODEL, title="a/b", state=DownloadState.QUEUED
-    )
+    info = DownloadInfo(id="1", kind=DownloadKind.MODEL, title="a/b", state=DownloadState.QUEUED)
 
     unknown = (info.done_bytes, info.total_bytes, info.rate, info.left_s, info.error)
     assert set(unknown) == {None}

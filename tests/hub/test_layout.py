@@ -52,9 +52,7 @@ def test_the_folders_are_those_of_huggingface_hub(layout: Layout, tmp_path: Path
 
     assert theirs == str(layout.pointer(COMMIT, FILE))
     assert layout.folder.name == repo_folder_name(repo_id=NAME, repo_type="model")
-    assert layout.lock(FILE) == (
-        tmp_path / "cäche/.locks" / layout.folder.name / f"{SHA256}.lock"
-    )
+    assert layout.lock(FILE) == (tmp_path / "cäche/.locks" / layout.folder.name / f"{SHA256}.lock")
 
 
 @pytest.mark.parametrize(

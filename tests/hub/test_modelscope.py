@@ -99,9 +99,8 @@ async def test_a_commit_is_not_asked_for(tmp_path: Path) -> None:
 )
 async def test_a_branch_without_a_commit_is_refused(document: object, tmp_path: Path) -> None:
     """Without one, files of two states could be mixed."""
-    with fake.running(a_hub(faults=answer(document))) as hub:
-        with pytest.raises(Damaged):
-            await commit(hub, tmp_path)
+    with fake.running(a_hub(faults=answer(document))) as hub, pytest.raises(Damaged):
+        await commit(hub, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +113,8 @@ async def test_a_branch_without_a_commit_is_refused(document: object, tmp_path: 
 )
 async def test_an_error_inside_of_an_answer_is_one(document: object, tmp_path: Path) -> None:
     """This hub answers 200 and says no in the body."""
-    with fake.running(a_hub(faults=answer(document))) as hub:
-        with pytest.raises(NotFound) as caught:
-            await listed(hub, tmp_path)
+    with fake.running(a_hub(faults=answer(document))) as hub, pytest.raises(NotFound) as caught:
+        await listed(hub, tmp_path)
 
     assert caught.value.code == "revision-unknown"
     assert caught.value.info.evidence == ("no such revision",)

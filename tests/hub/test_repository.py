@@ -124,7 +124,9 @@ def test_other_names_are_refused_before_anything_is_asked(name: str) -> None:
     assert caught.value.code == "model-name"
 
 
-@pytest.mark.parametrize("text", [None, 5, "", "main", "A" * 40, "a" * 39, "a" * 41, "a" * 40 + "\n"])
+@pytest.mark.parametrize(
+    "text", [None, 5, "", "main", "A" * 40, "a" * 39, "a" * 41, "a" * 40 + "\n"]
+)
 def test_a_commit_is_forty_hex_digits(text: object) -> None:
     """It becomes a folder's name."""
     assert is_commit("0123456789abcdef" * 2 + "01234567")
