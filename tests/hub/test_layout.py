@@ -80,12 +80,12 @@ def test_placing_again_or_over_a_broken_link_mends_it(
     ways: tuple[str, ...], layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a kill in between, and what a cleaner left of it."""
-    without(monkeypatch, *ways)
     pointer = layout.pointer(COMMIT, FILE)
     pointer.parent.mkdir(parents=True)
-    os.symlink("nowhere", pointer)
+    pointer.symlink_to("nowhere")
     left = pointer.with_name(f".{SHA256[:16]}.{os.getpid()}.link")
     left.write_bytes(b"left by a kill")
+    without(monkeypatch, *ways)
 
     layout.place(COMMIT, FILE)
     layout.place(COMMIT, FILE)
@@ -107,8 +107,7 @@ def test_one_content_serves_two_commits(layout: Layout) -> None:
     layout.place(COMMIT, FILE)
     layout.place(NEWER, FILE)
 
-    pointers = [layout.pointer(commit, FILE) for commit in (COMMIT, NEWER)]
-    assert os.path.samefile(*pointers)
+    assert layout.pointer(COMMIT, FILE).samefile(layout.pointer(NEWER, FILE))
 
 
 @pytest.mark.parametrize("content", [b"", b"hell", b"hello!"])
