@@ -1,4 +1,4 @@
-"""`weir models` and `weir downloads`: what is refused before a service is asked, and what is said."""
+"""`weir models` and `weir downloads`: what is refused unasked, and what is said."""
 
 from collections.abc import Callable
 

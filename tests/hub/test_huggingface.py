@@ -119,9 +119,9 @@ async def test_entries_that_no_hub_lists_refuse_the_list(
     wrong: dict[str, object], tmp_path: Path
 ) -> None:
     """Paths and digests both become names of files here."""
-    with fake.running(a_hub(faults={"/tree/": [page([entry("ok"), wrong])]})) as hub:
-        with pytest.raises(Damaged) as caught:
-            await listed(hub, tmp_path)
+    faults = {"/tree/": [page([entry("ok"), wrong])]}
+    with fake.running(a_hub(faults=faults)) as hub, pytest.raises(Damaged) as caught:
+        await listed(hub, tmp_path)
 
     assert caught.value.code == "hub-answer"
 
