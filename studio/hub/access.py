@@ -58,8 +58,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         text = self.environ.get(variable, "").strip() or default
         if "://" not in text and hub is HubName.MODEL_SCOPE:
             text = f"https://{text}"
-        parts = urllib.parse.urlsplit(text)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not _is_address(text):
             raise BadInput(
                 "hub-endpoint",
                 f"{variable} is no address of a hub: `{text}`.",
@@ -85,16 +84,17 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     def token(self, hub: HubName) -> Token | None:
         """Return the token for a hub at the address in force; it goes to no other host.
 
-        Blocks: the keyring may ask. Raises: HostLacks (`keyring-unavailable`), Damaged.
+        Blocks: the keyring may ask. Raises: BadInput (`hub-token`), HostLacks
+        (`keyring-unavailable`), Damaged.
         """
         for variable in _TOKENS[hub]:
             text = self.environ.get(variable, "").strip()
             if text:
-                return Token(text=text, source=variable)
+                return _checked(text, hub, variable)
         try:
             kept = SecretStore(self.paths.secrets).get(SERVICE, self._account(hub))
         except NotFound:
-            return self._of_file() if hub is HubName.HUGGING_FACE else None
+            return self._of_file(hub) if hub is HubName.HUGGING_FACE else None
         return Token(text=kept, source=_LOGIN)
 
     def keep_token(self, hub: HubName, text: str | None) -> LoginInfo:
@@ -107,12 +107,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
             store.delete(SERVICE, self._account(hub))
             return self.login(hub)
         token = text.strip()
-        if not token or len(token) > _MOST_TOKEN or not token.isascii() or not token.isprintable():
-            raise BadInput(
-                "hub-token",
-                f"What was given is no token of {TITLES[hub]}.",
-                hint="Copy it whole from the hub's page of access tokens; one line, no blanks.",
-            )
+        _checked(token, hub, _LOGIN)
         store.put(SERVICE, self._account(hub), token)
         return self.login(hub)
 
@@ -126,12 +121,34 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     def _account(self, hub: HubName) -> str:
         return urllib.parse.urlsplit(self.endpoint(hub)).netloc
 
-    def _of_file(self) -> Token | None:
+    def _of_file(self, hub: HubName) -> Token | None:
         """Read the file that `hf auth login` writes."""
         named = self.environ.get("HF_TOKEN_PATH")
         file = Path(named).expanduser() if named else self._hf_home() / "token"
         try:
-            text = file.read_text("ascii")[:_MOST_TOKEN].strip()
+            text = file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             return None
-        return Token(text=text, source=str(file)) if text else None
+        return _checked(text, hub, str(file)) if text else None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    is_plain = text.isprintable() and not set(text) & set("?# \\")
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_plain
+
+
+def _checked(text: str, hub: HubName, source: str) -> Token:
+    """Return a token that can stand in a header; its text goes into no sentence."""
+    is_good = len(text) <= _MOST_TOKEN and text.isascii() and text.isprintable()
+    if not text or not is_good or " " in text:
+        raise BadInput(
+            "hub-token",
+            f"What {source} gives is no token of {TITLES[hub]}.",
+            hint="Copy it whole from the hub's page of access tokens; one line, no blanks.",
+        )
+    return Token(text=text, source=source)

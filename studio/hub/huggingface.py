@@ -70,7 +70,7 @@ def _following(asking: Asking, url: str, link: str) -> str | None:
     if asking.is_own(following):
         return following
     parts = urllib.parse.urlsplit(following)
-    return f"{asking.endpoint}{parts.path}?{parts.query}"
+    return f"{asking.endpoint}/{parts.path.lstrip('/')}?{parts.query}"
 
 
 def _file(entry: _Entry) -> FetchedFile:

@@ -12,7 +12,10 @@ from studio.domain.errors import BadInput, Damaged
 
 _NAME = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_PATH = 1024
+_RECORD = "weir-model.json"
+"""What the Studio itself writes into a folder whose files it has proven."""
 
 
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,22 +52,39 @@ def require_commit(text: object, repository: str) -> str:
 
 
 def safe(files: Sequence[FetchedFile]) -> tuple[FetchedFile, ...]:
-    """Return files whose paths stay in their folder on every system, sorted.
+    """Return files whose paths stay in their folder on every system and can be proven, sorted.
 
     Raises: Damaged (`hub-answer`).
     """
     for file in files:
-        parts = PurePosixPath(file.path).parts
-        is_bad = (
-            not parts
-            or file.path.startswith("/")
-            or len(file.path) > _MOST_PATH
-            or any(part in ("..", ".") or "\\" in part or "\0" in part for part in parts)
-            or file.bytes < 0
-        )
-        if is_bad:
+        if not _stays_inside(file.path):
             raise strange(f"names a file `{file.path[:200]}`, which is no path in a folder")
+        if file.path.casefold() == _RECORD:
+            raise strange(f"names a file `{file.path}`, which is the Studio's own proof of a model")
+        if file.bytes < 0 or not _is_provable(file):
+            raise strange(f"says no size or no digest for `{file.path[:200]}`")
+    paths = {file.path for file in files}
+    if len(paths) != len(files):
+        raise strange("names a file twice")
     return tuple(sorted(files, key=lambda file: file.path))
+
+
+def _stays_inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return (
+        bool(parts)
+        and not path.startswith("/")
+        and len(path) <= _MOST_PATH
+        and path == str(PurePosixPath(path))  # `a//b` and `./a/b` would be other names of a/b
+        and not any(part == ".." or "\\" in part or "\0" in part for part in parts)
+    )
+
+
+def _is_provable(file: FetchedFile) -> bool:
+    """Return whether the digests are digests: they become names of files in the cache."""
+    if file.sha256 is not None:
+        return _SHA256.fullmatch(file.sha256) is not None
+    return file.blob_id is not None and is_commit(file.blob_id)
 
 
 def strange(what: str) -> Damaged:
