@@ -53,7 +53,7 @@ def test_what_is_not_known_is_not_zero() -> None:
 
 def test_the_same_wish_is_equal_after_a_journey() -> None:
     """The queue joins equal wishes; one read from its file has to be equal too."""
-    request = GetRequest(repository="a/b", include=("*.json", "naïve/"), into="/tmp/ünser Ordner")
+    request = GetRequest(repository="a/b", include=("*.json", "naïve/"), into="/tmp/ünser Mappe")
 
     again = msgspec.json.decode(msgspec.json.encode(request), type=GetRequest)
 
