@@ -34,6 +34,7 @@ from tests.ui.fake_service import (
     BOOT_FAILED,
     CONSENT,
     DEMO,
+    FAST,
     HOST,
     KEY,
     PORT_TAKEN,
@@ -137,6 +138,17 @@ def spilling(service: FakeService) -> None:
 def choosing_card(service: FakeService) -> None:
     """Show a plan on one card under WSL2, with the line of spill."""
     service.host = HOST
+    replace = msgspec.structs.replace
+    fast = replace(
+        FAST, usable=True, reasons=(), model="Qwen3.8-27B-W4A16-AutoRound",
+        origin="dbirks and syvai on Hugging Face", download_bytes=round(23.86 * (1 << 30)),
+        summary="Long talks at high speed, on one card with 24 GiB.",
+    )  # fmt: skip
+    long = replace(
+        fast, id="long", title="Long documents", expert="DFlash2, fp8 KV, 128k",
+        summary="Twice the context on the same card, a little slower.",
+    )  # fmt: skip
+    service.presets = [fast, long, DEMO]
     service.serving.plan = recorded_plan("card-wsl2")
 
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from studio.ui.theme import Look
 from studio.ui.viewmodels.serve import FigureView
 from studio.ui.widgets.cards import Card
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import label, show_text
 
 
 class Figure(Card):
@@ -18,7 +18,7 @@ class Figure(Card):
         self._value = label("figure")
         self._value.setObjectName(f"{name}-value")
         self._unit = label("unit")
-        self._meaning = Elided("small")
+        self._meaning = label("small", wrap=True)
         self._view: FigureView | None = None
         row = QHBoxLayout()
         row.setSpacing(look.space("step") * 2)
@@ -40,7 +40,7 @@ class Figure(Card):
         show_text(self._label, view.label)
         show_text(self._value, view.value)
         show_text(self._unit, view.unit)
-        self._meaning.show_text(view.meaning)
+        show_text(self._meaning, view.meaning)
         self.setToolTip(view.tooltip)
         self.setAccessibleName(f"{view.label}: {view.value} {view.unit}, {view.meaning}")
         if role_changed:
