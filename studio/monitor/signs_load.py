@@ -35,9 +35,14 @@ def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]
     is_full = limits.over("pool_share", tick.pool_used_share)
     seats = scene.max_num_seqs
     is_seated = seats is not None and tick.running is not None and tick.running >= seats
-    reason = "pool" if is_full else "seats" if is_seated else "other"
+    # vLLM counts under `capacity` what it could not take up. With seats left, that is the pool:
+    # the next one needs more blocks than are free, however many those are (seen at 75 % of 25).
+    is_short = not is_seated and bool((tick.waiting_by_reason or {}).get("capacity"))
+    reason = "pool" if is_full or is_short else "seats" if is_seated else "other"
+    share = percent_text(tick.pool_used_share)
+    short = f"the pool is {share} full, and the next one does not fit"
     reasons = {
-        "pool": f"the pool is {percent_text(tick.pool_used_share)} full",
+        "pool": f"the pool is {share} full" if is_full else short,
         "seats": f"all {seats} seats are taken (`max_num_seqs`)",
         "other": "the engine has not taken them up",
     }

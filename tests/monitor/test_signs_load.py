@@ -44,3 +44,16 @@ def test_thrown_out_requests_are_counted_over_a_minute() -> None:
     film.play(40, preempting(0.1))
 
     assert film.told == []
+
+
+def test_a_pool_whose_rest_is_too_small_for_the_next_one_is_named() -> None:
+    """Seen on a real engine: 22 waited, 2 of 16 seats taken, a quarter of the pool free."""
+    film = booted()
+    reasons = {"capacity": 22, "deferred": 0}
+
+    film.play(40, with_tick(waiting=22, running=2, pool_used_share=0.75, waiting_by_reason=reasons))
+
+    alarm = film.judge.active[0]
+    assert alarm.code == "requests-waiting"
+    assert "the pool is 75 % full, and the next one does not fit" in alarm.cause
+    assert any("shorter contexts" in remedy.text for remedy in alarm.remedies)
