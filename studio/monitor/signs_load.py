@@ -16,8 +16,6 @@ def preempted(scene: Scene, recent: Recent, limits: Limits) -> Iterator[Evidence
             values={
                 "count": counted(round(count or 0), "request", "requests"),
                 "within": f"{within_s:.0f} s",
-                "share": percent_text(scene.tick.pool_used_share),
-                "running": _running(scene.tick.running),
             },
             lines=(
                 f"{count or 0:,.0f} preemptions in {within_s:.0f} s",
@@ -97,10 +95,6 @@ def slower(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]:
             lines=(scene.slower.sentence,),
             size=1 - scene.slower.share,
         )
-
-
-def _running(value: int | None) -> str:
-    return "more run" if value is None else counted(value, "request runs", "requests run")
 
 
 def _count(value: int | None) -> str:
