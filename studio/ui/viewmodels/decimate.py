@@ -1,10 +1,11 @@
 """As many points of a line as a chart has pixels to show them, and no peak lost.
 
-In every pixel column a known stretch keeps its first, lowest, highest and last value (M4: Jugel et
-al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014): the line then covers
-the same pixels as with all points.
+In every pixel column a known stretch keeps its lowest and its highest value, in the order of time;
+its very first and last value stay as well. Work is done on whole slices: a loop over 3,600 points
+in Python takes ten times as long.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from studio.ui.viewmodels.charts import Points
@@ -12,8 +13,8 @@ from studio.ui.viewmodels.charts import Points
 Stretch = tuple[tuple[float, float], ...]
 """Age in seconds and value, oldest first, without a gap."""
 
-_KEPT = 4
-"""Values that a column keeps at most."""
+DENSE = 2
+"""Values that a column keeps at most; with fewer there is nothing to thin."""
 
 
 def stretches(points: Points, span_s: float, width_px: int) -> tuple[Stretch, ...]:
@@ -39,25 +40,17 @@ def _known(points: Points, span_s: float) -> Iterator[Stretch]:
 
 
 def _thinned(known: Stretch, columns_per_s: float) -> Stretch:
-    reach = abs(known[0][0] - known[-1][0]) * columns_per_s
-    if len(known) <= _KEPT * (reach + 1):
+    ages, values = zip(*known, strict=True)
+    reach = (ages[0] - ages[-1]) * columns_per_s
+    if len(known) <= DENSE * (reach + 1):
         return known
-    kept: list[tuple[float, float]] = []
-    begin, column = 0, int(known[0][0] * columns_per_s)
-    for place, (age_s, _value) in enumerate(known):
-        here = int(age_s * columns_per_s)
-        if here != column:
-            kept.extend(_outline(known, begin, place))
-            begin, column = place, here
-    kept.extend(_outline(known, begin, len(known)))
-    return tuple(kept)
-
-
-def _outline(known: Stretch, begin: int, end: int) -> Stretch:
-    """Return first, lowest, highest and last of one column, in the order of time."""
-    if end - begin <= _KEPT:
-        return known[begin:end]
-    places = range(begin, end)
-    lowest = min(places, key=lambda place: known[place][1])
-    highest = max(places, key=lambda place: known[place][1])
-    return tuple(known[place] for place in sorted({begin, lowest, highest, end - 1}))
+    places = {0, len(known) - 1}
+    past = [-age_s for age_s in ages]
+    begin = 0
+    while begin < len(known):
+        column = int(ages[begin] * columns_per_s)
+        end = max(begin + 1, bisect_right(past, -column / columns_per_s, begin))
+        part = values[begin:end]
+        places |= {begin + part.index(min(part)), begin + part.index(max(part))}
+        begin = end
+    return tuple(known[place] for place in sorted(places))

@@ -5,7 +5,7 @@
 
 import itertools
 
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QLineF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -160,8 +160,13 @@ class Chart(QWidget):
             painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, view.empty)
 
     def _paint_line(self, painter: QPainter, view: ChartView, line: LineView, area: QRectF) -> None:
-        painter.setPen(QPen(self._look.colour(line.role), self._look.tokens.stroke["line"]))
-        painter.drawLines(self._segments_of(view, line, area))
+        strokes = self._segments_of(view, line, area)
+        is_dense = len(strokes) > area.width()  # a filled band: smooth edges show nothing, cost all
+        width = 1.0 if is_dense else self._look.tokens.stroke["line"]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not is_dense)
+        painter.setPen(QPen(self._look.colour(line.role), width))
+        painter.drawLines(strokes)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _segments_of(self, view: ChartView, line: LineView, area: QRectF) -> list[QLineF]:
         """Return what to draw; a crosshair that moves over the same picture asks for no new one."""
@@ -186,11 +191,10 @@ def segments(view: ChartView, line: LineView, area: QRectF) -> list[QLineF]:
     strokes: list[QLineF] = []
     for known in stretches(line.points, view.span_s, max(1, round(area.width()))):
         spots = [
-            QPointF(right - age_s * across, bottom - min(value, view.top) * up)
-            for age_s, value in known
+            (right - age_s * across, bottom - min(value, view.top) * up) for age_s, value in known
         ]
         if len(spots) == 1:
-            x, y = spots[0].x(), spots[0].y()
+            ((x, y),) = spots
             strokes.append(QLineF(x - _LONE / 2, y, x + _LONE / 2, y))
-        strokes.extend(QLineF(start, end) for start, end in itertools.pairwise(spots))
+        strokes.extend(QLineF(*start, *end) for start, end in itertools.pairwise(spots))
     return strokes
