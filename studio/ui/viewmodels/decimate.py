@@ -5,13 +5,18 @@ its very first and last value stay as well. Work is done on whole slices: a loop
 in Python takes ten times as long.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from operator import itemgetter, neg
+from typing import Any
 
 from studio.ui.viewmodels.charts import Points
 
 Stretch = tuple[tuple[float, float], ...]
 """Age in seconds and value, oldest first, without a gap."""
+
+Values = tuple[Any, ...]
+"""Values in the order of time; None is a gap, and none stands inside a stretch."""
 
 DENSE = 2
 """Values that a column keeps at most; with fewer there is nothing to thin."""
@@ -22,35 +27,44 @@ def stretches(points: Points, span_s: float, width_px: int) -> tuple[Stretch, ..
 
     A stretch of one value stands alone: no line would show it.
     """
-    columns_per_s = width_px / span_s if span_s > 0 else 0.0
-    return tuple(_thinned(known, columns_per_s) for known in _known(points, span_s))
+    if not points or span_s <= 0:
+        return ()
+    ages, values = zip(*points, strict=True)
+    columns_per_s = width_px / span_s
+    first = bisect_left(ages, -span_s, key=neg)
+    return tuple(
+        tuple(zip(itemgetter(*places)(ages), itemgetter(*places)(values), strict=True))
+        if len(places) > 1
+        else ((ages[places[0]], values[places[0]]),)
+        for begin, end in _known(values, first)
+        for places in (_places(ages, values, begin, end, columns_per_s),)
+    )
 
 
-def _known(points: Points, span_s: float) -> Iterator[Stretch]:
-    known: list[tuple[float, float]] = []
-    for age_s, value in points:
-        if value is None:
-            if known:
-                yield tuple(known)
-            known = []
-        elif age_s <= span_s:
-            known.append((age_s, value))
-    if known:
-        yield tuple(known)
+def _known(values: Values, first: int) -> Iterator[tuple[int, int]]:
+    """Yield where known stretches begin and end, from place `first` on."""
+    gaps: list[int] = []
+    if None in values:
+        gaps = [place for place, value in enumerate(values) if value is None and place >= first]
+    begin = first
+    for end in (*gaps, len(values)):
+        if end > begin:
+            yield begin, end
+        begin = end + 1
 
 
-def _thinned(known: Stretch, columns_per_s: float) -> Stretch:
-    ages, values = zip(*known, strict=True)
-    reach = (ages[0] - ages[-1]) * columns_per_s
-    if len(known) <= DENSE * (reach + 1):
-        return known
-    places = {0, len(known) - 1}
-    past = [-age_s for age_s in ages]
-    begin = 0
-    while begin < len(known):
+def _places(
+    ages: tuple[float, ...], values: Values, begin: int, end: int, columns_per_s: float
+) -> list[int]:
+    """Return the places of one known stretch that are drawn, oldest first."""
+    reach = (ages[begin] - ages[end - 1]) * columns_per_s
+    if end - begin <= DENSE * (reach + 1):
+        return list(range(begin, end))
+    places = {begin, end - 1}
+    while begin < end:
         column = int(ages[begin] * columns_per_s)
-        end = max(begin + 1, bisect_right(past, -column / columns_per_s, begin))
-        part = values[begin:end]
+        edge = bisect_right(ages, -column / columns_per_s, begin, end, key=neg)
+        part = values[begin : max(begin + 1, edge)]
         places |= {begin + part.index(min(part)), begin + part.index(max(part))}
-        begin = end
-    return tuple(known[place] for place in sorted(places))
+        begin += len(part)
+    return sorted(places)
