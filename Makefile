@@ -199,6 +199,9 @@ bench-logs: dev ## CPU and stalls while 100,000 log lines a second arrive
 bench-alarms: dev ## What spill and alarms cost in a second, and how soon an alarm is told
 	$(BIN)/python -m tests.bench.bench_alarms $(ARGS)
 
+bench-charts: dev ## What eight charts of an hour cost to repaint
+	$(BIN)/python -m tests.bench.bench_charts $(ARGS)
+
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 

@@ -5,12 +5,13 @@
 
 import itertools
 
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QLineF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.ui.theme import Look
-from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, lone_values, moment_text
+from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, moment_text
+from studio.ui.viewmodels.decimate import stretches
 from studio.ui.viewmodels.words import Role
 
 _HEAD = 30
@@ -30,6 +31,9 @@ class Chart(QWidget):
         self._look = look
         self._view: ChartView | None = None
         self._age_s: float | None = None
+        self._drawn: dict[str, list[QLineF]] = {}
+        self._drawn_view: ChartView | None = None
+        self._drawn_area = QRectF()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -156,19 +160,21 @@ class Chart(QWidget):
             painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, view.empty)
 
     def _paint_line(self, painter: QPainter, view: ChartView, line: LineView, area: QRectF) -> None:
-        across, up = area.width() / view.span_s, area.height() / view.top
-        right, bottom = area.right(), area.bottom()
-        segments: list[QLineF] = []
-        for (age_a, a), (age_b, b) in itertools.pairwise(line.points):
-            if a is not None and b is not None and age_a <= view.span_s:
-                start = QPointF(right - age_a * across, bottom - min(a, view.top) * up)
-                end = QPointF(right - age_b * across, bottom - min(b, view.top) * up)
-                segments.append(QLineF(start, end))
-        for age, value in lone_values(line.points):
-            x, y = right - age * across, bottom - min(value, view.top) * up
-            segments.append(QLineF(x - _LONE / 2, y, x + _LONE / 2, y))
-        painter.setPen(QPen(self._look.colour(line.role), self._look.tokens.stroke["line"]))
-        painter.drawLines(segments)
+        strokes = self._segments_of(view, line, area)
+        is_dense = len(strokes) > area.width()  # a filled band: smooth edges show nothing, cost all
+        width = 1.0 if is_dense else self._look.tokens.stroke["line"]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not is_dense)
+        painter.setPen(QPen(self._look.colour(line.role), width))
+        painter.drawLines(strokes)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def _segments_of(self, view: ChartView, line: LineView, area: QRectF) -> list[QLineF]:
+        """Return what to draw; a crosshair that moves over the same picture asks for no new one."""
+        if self._drawn_view is not view or self._drawn_area != area:
+            self._drawn_view, self._drawn_area, self._drawn = view, area, {}
+        if line.name not in self._drawn:
+            self._drawn[line.name] = segments(view, line, area)
+        return self._drawn[line.name]
 
     def _paint_crosshair(
         self, painter: QPainter, view: ChartView, area: QRectF, age_s: float
@@ -176,3 +182,19 @@ class Chart(QWidget):
         x = area.right() - age_s / view.span_s * area.width()
         painter.setPen(QPen(self._look.colour("quiet"), 1))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+
+
+def segments(view: ChartView, line: LineView, area: QRectF) -> list[QLineF]:
+    """Return the strokes of one line in `area`; a value without a neighbour is a dash."""
+    across, up = area.width() / view.span_s, area.height() / view.top
+    right, bottom = area.right(), area.bottom()
+    strokes: list[QLineF] = []
+    for known in stretches(line.points, view.span_s, max(1, round(area.width()))):
+        spots = [
+            (right - age_s * across, bottom - min(value, view.top) * up) for age_s, value in known
+        ]
+        if len(spots) == 1:
+            ((x, y),) = spots
+            strokes.append(QLineF(x - _LONE / 2, y, x + _LONE / 2, y))
+        strokes.extend(QLineF(*start, *end) for start, end in itertools.pairwise(spots))
+    return strokes
