@@ -1,8 +1,8 @@
 """As many points of a line as a chart has pixels to show them, and no peak lost.
 
 In every pixel column a known stretch keeps its lowest and its highest value, in the order of time;
-its very first and last value stay as well. Work is done on whole slices: a loop over 3,600 points
-in Python takes ten times as long.
+its very first and last value stay as well. Work is done on whole slices, because a loop over
+thousands of points in Python is slow.
 """
 
 from bisect import bisect_left, bisect_right
