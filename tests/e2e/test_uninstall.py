@@ -28,6 +28,10 @@ def used(weir: Weir) -> Weir:
         ("metrics", "on"),
     ):
         assert weir.run(*words).returncode == 0
+    beside = weir.paths.home.parent / "a client's.json"
+    beside.write_text("{}", encoding="utf-8")
+    assert weir.run("connect", "claude-code", "--write", "--file", str(beside)).returncode == 0
+    assert weir.run("connect", "claude-code", "--undo").returncode == 0
     (weir.paths.home / "mine.txt").write_text("mine", encoding="utf-8")
     return weir
 
