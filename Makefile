@@ -232,8 +232,9 @@ words: dev ## Collect the window's texts, add new ones to the catalogues, compil
 snapshots: dev ## Render every preset on every known host anew; review the difference
 	$(BIN)/python -m tests.presets.snapshots
 
-screenshots: dev ## Draw the window into .shots
+screenshots: dev ## Draw the window into .shots, in English and in Chinese
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots
+	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots/zh_CN zh_CN
 
 clean: ## Remove .venv, caches and build outputs; what the Studio installed stays
 	rm -rf $(VENV) build dist .shots .pytest_cache .mypy_cache .ruff_cache .hypothesis \

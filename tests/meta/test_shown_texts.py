@@ -88,3 +88,50 @@ def test_the_check_sees_what_it_is_for(source: str, found: list[str]) -> None:
 
     assert len(said) == len(found)
     assert all(one in text for one, text in zip(found, said, strict=True))
+
+
+def marked_names(source: str) -> set[str]:
+    """Return the constants of a module that hold a text for later."""
+    found = set()
+    for node in ast.parse(source).body:
+        value = getattr(node, "value", None)
+        if (
+            isinstance(node, ast.Assign)
+            and getattr(getattr(value, "func", None), "id", "") == "marked"
+        ):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def untranslated(source: str, names: set[str]) -> list[tuple[int, str]]:
+    """Return where a text for later is used as it stands."""
+    tree = ast.parse(source)
+    inside = {
+        id(argument)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in TRANSLATED
+        for child in node.args
+        for argument in ast.walk(child)
+    }
+    return [
+        (node.lineno, node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in names
+        and id(node) not in inside
+    ]
+
+
+def test_a_text_kept_for_later_is_translated_where_it_is_used() -> None:
+    """Seen in two fields: the placeholder stayed English in a Chinese window."""
+    names = marked_names((UI / "viewmodels/words.py").read_text(encoding="utf-8"))
+    assert len(names) > 20
+
+    found = {
+        str(path.relative_to(UI)): wrong
+        for path in MODULES
+        if (wrong := untranslated(path.read_text(encoding="utf-8"), names))
+    }
+
+    assert found == {}

@@ -21,6 +21,7 @@ from studio.domain.server import EngineSnapshot, EngineState
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.logs import LogsController
+from studio.ui.language import speak
 from studio.ui.pages.log_desk import Part
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
@@ -298,9 +299,10 @@ def record_pages(studio: Studio, folder: Path, theme: str) -> None:
     window.show_page(PageId.SERVE)
 
 
-def main(folder: Path) -> None:
-    """Write all pictures into `folder`."""
+def main(folder: Path, language: str = "en") -> None:
+    """Write all pictures into `folder`, with the window's words in `language`."""
     folder.mkdir(parents=True, exist_ok=True)
+    speak(language, ASSETS)
     application = QApplication([])
     look = Look(application, ASSETS, ThemeChoice.DARK)
     with tempfile.TemporaryDirectory() as home:
@@ -321,4 +323,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

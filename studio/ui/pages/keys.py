@@ -44,7 +44,7 @@ class KeysPage(QScrollArea):
         self.secret = SecretCard(look, "key-secret")
         self.field = QLineEdit()
         self.field.setObjectName("key-name")
-        self.field.setPlaceholderText(KEY_NAME)
+        self.field.setPlaceholderText(t(KEY_NAME))
         self.field.setAccessibleName(t(KEY_NAME))
         self.field.setMaxLength(_NAME_LENGTH)
         self.field.textChanged.connect(self._on_name_changed)

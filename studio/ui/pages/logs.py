@@ -63,7 +63,7 @@ class LogsPage(QWidget):
         self.view = LogView(look, "log")
         self.field = QLineEdit()
         self.field.setObjectName("log-search")
-        self.field.setPlaceholderText(SEARCH)
+        self.field.setPlaceholderText(t(SEARCH))
         self.field.setAccessibleName(t(SEARCH))
         self.field.setClearButtonEnabled(False)
         self.field.textChanged.connect(self.view.search)
