@@ -40,6 +40,7 @@ _PUBLISH_S = 0.25
 _HOLD_S = 30.0
 """An installation that has said nothing for so long holds nobody up."""
 _LEAST_LIMIT = 16 << 10
+_MOST_LIMIT = 100_000_000_000
 _WAITING = (DownloadState.QUEUED, DownloadState.RUNNING, DownloadState.PAUSED)
 
 
@@ -185,11 +186,14 @@ class Downloads:
 
     async def limit(self, request: LimitRequest) -> DownloadList:
         """Set the bandwidth of models, which holds at once. Raises: BadInput (`download-limit`)."""
-        if request.bytes_per_s is not None and request.bytes_per_s < _LEAST_LIMIT:
+        limit = request.bytes_per_s
+        if limit is not None and not _LEAST_LIMIT <= limit <= _MOST_LIMIT:
             raise BadInput(
                 "download-limit",
-                f"A limit of {request.bytes_per_s} bytes a second is too low.",
-                hint=f"It is at least {_LEAST_LIMIT:,} bytes a second; pause the download instead.",
+                f"A limit of {limit / 1e6:,.3g} MB a second is too {'low' if limit < 1e6 else 'high'}.",
+                hint=f"It is at least {_LEAST_LIMIT:,} bytes a second, and at most "
+                f"{_MOST_LIMIT:,}. `weir downloads pause` stops a download, "
+                "`weir downloads limit off` takes the limit away.",
             )
         await self._ready()
         if not self._is_running:

@@ -93,3 +93,5 @@ async def test_a_download_nobody_knows_and_a_limit_of_nothing_are_refused(tmp_pa
             await downloads.change("none", DownloadDeed.PAUSE)
         with pytest.raises(BadInput):
             await downloads.limit(LimitRequest(bytes_per_s=0))
+        with pytest.raises(BadInput):
+            await downloads.limit(LimitRequest(bytes_per_s=10**60))
