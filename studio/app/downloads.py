@@ -188,9 +188,10 @@ class Downloads:
         """Set the bandwidth of models, which holds at once. Raises: BadInput (`download-limit`)."""
         limit = request.bytes_per_s
         if limit is not None and not _LEAST_LIMIT <= limit <= _MOST_LIMIT:
+            way = "low" if limit < _LEAST_LIMIT else "high"
             raise BadInput(
                 "download-limit",
-                f"A limit of {limit / 1e6:,.3g} MB a second is too {'low' if limit < 1e6 else 'high'}.",
+                f"A limit of {limit / 1e6:,.3g} MB a second is too {way}.",
                 hint=f"It is at least {_LEAST_LIMIT:,} bytes a second, and at most "
                 f"{_MOST_LIMIT:,}. `weir downloads pause` stops a download, "
                 "`weir downloads limit off` takes the limit away.",
