@@ -18,10 +18,12 @@ from studio.domain.control import (
     UpRequest,
 )
 from studio.domain.demand import NextStep, PresetQueue, Queue, QueuedRequest, Reason
+from studio.domain.downloads import DownloadList
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import (
     AlarmChanged,
     CacheFound,
+    DownloadsChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -90,6 +92,7 @@ EVENTS = [
     PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Room."))),
     PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Nothing fits."))),
     QueueChanged(queue=QUEUE),
+    DownloadsChanged(downloads=DownloadList()),
     AlarmChanged(
         alarm=Alarm(
             code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0
