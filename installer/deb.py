@@ -15,7 +15,7 @@ from installer import freeze
 
 LINUX = Path(__file__).with_name("linux")
 ICON = freeze.ROOT / "assets/icons/app.svg"
-_DEPENDS = "libc6 (>= 2.34), libstdc++6, libexpat1"
+_DEPENDS = "libc6 (>= 2.35), libstdc++6, libexpat1"
 _RECOMMENDS = (
     "libgl1, libegl1, libfontconfig1, libxcb1, libx11-6, libwayland-client0, libwayland-cursor0, "
     "libwayland-egl1, fonts-dejavu-core | fonts-noto-core, gnome-keyring | kwalletmanager"

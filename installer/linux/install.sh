@@ -59,7 +59,7 @@ if [ -n "$headless" ]; then
 fi
 
 said=$("$target.part/weir" --version 2>&1) || fail "The new version does not start: $said" \
-  "It needs Linux with glibc 2.34 or newer. What was installed before is untouched."
+  "It needs Linux with glibc 2.35 or newer. What was installed before is untouched."
 [ "$said" = "weir $version" ] || fail "The new version says \`$said\` instead of its number." \
   "Fetch the file again. What was installed before is untouched."
 

@@ -1,7 +1,7 @@
 """Questions to a hub's API: patient as downloads are, with refusals in their own words.
 
 Not through huggingface_hub's client: that one reads proxies and certificates by itself, and blocks
-a thread that cannot be ended. One network policy holds for all (docs/decisions/0030-hubs.md).
+a thread that cannot be ended. One network policy holds for all (docs/decisions/0031-hubs.md).
 """
 
 import asyncio

@@ -4,7 +4,12 @@ from pathlib import Path
 
 from hypothesis import strategies as some
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "clients"
+from studio.clients import catalogue
+from studio.clients.catalogue import ClientSpec, Filling
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data" / "clients"
+SPECS = catalogue.read_all(ROOT / "presets" / "clients")
 NAMES = some.text(alphabet="abcü \"'/.#:-_9", min_size=1, max_size=6)
 LEAVES = some.none() | some.booleans() | some.integers(-99, 99) | some.text(max_size=8)
 VALUES = some.recursive(
@@ -17,3 +22,21 @@ COMMENTS = some.sampled_from(("", "// one\n", "/* two, { } */", " ", "\t", "\r\n
 
 SCALARS = some.booleans() | some.integers(-9, 9) | some.text(alphabet="aü\"'#[]=\\ ", max_size=6)
 FLAT = some.dictionaries(some.sampled_from(["a", "b-c", "ü x", "d"]), SCALARS, max_size=3)
+
+FILLING = Filling(
+    base_url="http://127.0.0.1:18020/v1", key="sk-weir-abc", model="qwen3.8-27b", context=65_536
+)
+RECORDED = {
+    "claude-code": "claude-settings.json",
+    "zed": "zed-settings.json",
+    "codex": "codex-config.toml",
+    "continue": "continue-config.yaml",
+    "librechat": "librechat.yaml",
+    "opencode": "opencode.jsonc",
+    "open-webui": "open-webui.env",
+}
+
+
+def spec(client: str) -> ClientSpec:
+    """Return a client of the catalogue."""
+    return catalogue.named(SPECS, client)

@@ -8,29 +8,9 @@ import pytest
 import yaml
 
 from studio.clients import catalogue, files, json_text, places
-from studio.clients.catalogue import ClientSpec, Filling
+from studio.clients.catalogue import Filling
 from studio.domain.errors import BadInput, NotFound
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests" / "data" / "clients"
-SPECS = catalogue.read_all(ROOT / "presets" / "clients")
-FILLING = Filling(
-    base_url="http://127.0.0.1:18020/v1", key="sk-weir-abc", model="qwen3.8-27b", context=65_536
-)
-RECORDED = {
-    "claude-code": "claude-settings.json",
-    "zed": "zed-settings.json",
-    "codex": "codex-config.toml",
-    "continue": "continue-config.yaml",
-    "librechat": "librechat.yaml",
-    "opencode": "opencode.jsonc",
-    "open-webui": "open-webui.env",
-}
-
-
-def spec(client: str) -> ClientSpec:
-    """Return a client of the catalogue."""
-    return catalogue.named(SPECS, client)
+from tests.clients.samples import DATA, FILLING, RECORDED, SPECS, spec
 
 
 def new_text(client: str, old: str, filling: Filling = FILLING) -> str:

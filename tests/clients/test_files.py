@@ -4,31 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from studio.clients import catalogue, files
-from studio.clients.catalogue import ClientSpec, Filling
+from studio.clients import files
 from studio.domain.clients import ClientState
 from studio.domain.errors import BadInput, Busy, Damaged, HostLacks, NotFound, StudioError
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests" / "data" / "clients"
-SPECS = catalogue.read_all(ROOT / "presets" / "clients")
-FILLING = Filling(
-    base_url="http://127.0.0.1:18020/v1", key="sk-weir-abc", model="qwen3.8-27b", context=65_536
-)
-RECORDED = {
-    "claude-code": "claude-settings.json",
-    "zed": "zed-settings.json",
-    "codex": "codex-config.toml",
-    "continue": "continue-config.yaml",
-    "librechat": "librechat.yaml",
-    "opencode": "opencode.jsonc",
-    "open-webui": "open-webui.env",
-}
-
-
-def spec(client: str) -> ClientSpec:
-    """Return a client of the catalogue."""
-    return catalogue.named(SPECS, client)
+from tests.clients.samples import FILLING, spec
 
 
 @pytest.fixture

@@ -2,30 +2,9 @@
 
 from pathlib import Path
 
-from studio.clients import catalogue, places
-from studio.clients.catalogue import ClientSpec, Filling
+from studio.clients import places
 from studio.domain.clients import Side
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests" / "data" / "clients"
-SPECS = catalogue.read_all(ROOT / "presets" / "clients")
-FILLING = Filling(
-    base_url="http://127.0.0.1:18020/v1", key="sk-weir-abc", model="qwen3.8-27b", context=65_536
-)
-RECORDED = {
-    "claude-code": "claude-settings.json",
-    "zed": "zed-settings.json",
-    "codex": "codex-config.toml",
-    "continue": "continue-config.yaml",
-    "librechat": "librechat.yaml",
-    "opencode": "opencode.jsonc",
-    "open-webui": "open-webui.env",
-}
-
-
-def spec(client: str) -> ClientSpec:
-    """Return a client of the catalogue."""
-    return catalogue.named(SPECS, client)
+from tests.clients.samples import spec
 
 
 def test_places_follow_variables_and_windows_lies_around_wsl(tmp_path: Path) -> None:
