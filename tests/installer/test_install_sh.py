@@ -179,8 +179,8 @@ def test_a_mistyped_option_installs_nothing(tmp_path: Path, prefix: Path, option
     assert not (prefix / "bin").exists()
 
 
-def kill_at(payload: Path, prefix: Path, delay: int) -> None:
-    """Run the script under a shell that kills it after `delay` of its commands."""
+def kill_at(payload: Path, prefix: Path, delay: int) -> bool:
+    """Run the script under a shell that kills it at its command `delay`; say if it did."""
     watched = payload / "killed.sh"
     text = (payload / "install.sh").read_text(encoding="utf-8")
     head, _, rest = text.partition("set -eu\n")
@@ -193,9 +193,10 @@ def kill_at(payload: Path, prefix: Path, delay: int) -> None:
         timeout=60,
     )
     assert done.returncode in (0, -signal.SIGKILL)
+    return done.returncode != 0
 
 
-@pytest.mark.parametrize("delay", [3, 12, 20, 26, 30, 34, 38, 42, 46, 52, 60, 75])
+@pytest.mark.parametrize("delay", [3, 12, 20, 26, 30, 34, 38, 42, 46, 52, 60, 70])
 def test_a_power_cut_leaves_the_old_version_or_the_new_one(
     tmp_path: Path, prefix: Path, delay: int
 ) -> None:
@@ -203,7 +204,7 @@ def test_a_power_cut_leaves_the_old_version_or_the_new_one(
     install(unpacked(tmp_path, "1.0.0"), prefix)
     payload = unpacked(tmp_path, "1.1.0")
 
-    kill_at(payload, prefix, delay)
+    assert kill_at(payload, prefix, delay)
 
     assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
     assert install(payload, prefix).returncode == 0
@@ -211,13 +212,13 @@ def test_a_power_cut_leaves_the_old_version_or_the_new_one(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("delay", range(1, 120))
+@pytest.mark.parametrize("delay", range(1, 75))
 def test_a_power_cut_at_every_command(tmp_path: Path, prefix: Path, delay: int) -> None:
     """Each place at which the script can end."""
     install(unpacked(tmp_path, "1.0.0"), prefix)
     payload = unpacked(tmp_path, "1.1.0")
 
-    kill_at(payload, prefix, delay)
+    assert kill_at(payload, prefix, delay)
 
     assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
     assert install(payload, prefix).returncode == 0
