@@ -4,6 +4,7 @@ import msgspec
 
 from studio.domain.alarms import Alarm
 from studio.domain.demand import Queue
+from studio.domain.downloads import DownloadsNow
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.keys import KeyLimits, PromptLogState
@@ -146,6 +147,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     alarms: tuple[Alarm, ...] = ()
     """What the monitor warns of now, the worst first."""
     monitor: MonitorInfo | None = None
+    downloads: DownloadsNow = DownloadsNow()
+    """What is being fetched, and how much waits (`weir downloads`)."""
 
 
 class PresetInfo(msgspec.Struct, frozen=True, kw_only=True):

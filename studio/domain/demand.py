@@ -84,6 +84,8 @@ class Reason(enum.StrEnum):
     """One is being ended."""
     BY_HAND = "by-hand"
     """What serves now was started by a person and is not on the list, so it could not come back."""
+    MEASURED = "measured"
+    """What serves now is being measured."""
     IDLE = "idle"
     """Nobody uses it."""
     ABANDONED = "abandoned"

@@ -90,6 +90,8 @@ class DownloadInfo(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     error: ErrorInfo | None = None
     result: Fetched | None = None
+    is_first: bool = False
+    """Somebody waits for it: it goes before the others."""
     can_change: bool = True
     """Whether it may be paused, cancelled and moved: an installation has its own ways."""
 
@@ -101,7 +103,30 @@ class DownloadList(msgspec.Struct, frozen=True, kw_only=True):
     limit_bytes_per_s: int | None = None
     """For models; None: none."""
     is_held: bool = False
-    """Whether models wait because a runtime is being fetched."""
+    """Whether models wait because something that somebody waits for is being fetched."""
+    is_at_work: bool = True
+    """Whether a service works on it; without one it goes on when the next one starts."""
+
+
+class DownloadNow(msgspec.Struct, frozen=True, kw_only=True):
+    """One download that runs now, in short."""
+
+    title: str
+    done_bytes: int | None = None
+    total_bytes: int | None = None
+    """None: not known."""
+    rate: float | None = None
+    """Bytes a second."""
+    left_s: float | None = None
+
+
+class DownloadsNow(msgspec.Struct, frozen=True, kw_only=True):
+    """The queue in short."""
+
+    running: tuple[DownloadNow, ...] = ()
+    queued: int = 0
+    paused: int = 0
+    failed: int = 0
 
 
 class DownloadDeed(enum.StrEnum):
@@ -138,3 +163,30 @@ class LoginInfo(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: str
     source: str | None = None
     """Who named it: `weir models login`, `HF_TOKEN` or a file; None: there is none."""
+    account: str | None = None
+    """Whose it is, as the hub says; None: it was not asked, or `note` says why."""
+    role: str | None = None
+    """What it may do there, such as `read`."""
+    note: str | None = None
+
+
+def in_short(found: DownloadList) -> DownloadsNow:
+    """Return the queue in short."""
+    running = tuple(
+        DownloadNow(
+            title=one.title,
+            done_bytes=one.done_bytes,
+            total_bytes=one.total_bytes,
+            rate=one.rate,
+            left_s=one.left_s,
+        )
+        for one in found.downloads
+        if one.state is DownloadState.RUNNING
+    )
+    states = [one.state for one in found.downloads]
+    return DownloadsNow(
+        running=running,
+        queued=states.count(DownloadState.QUEUED),
+        paused=states.count(DownloadState.PAUSED),
+        failed=states.count(DownloadState.FAILED),
+    )

@@ -9,6 +9,7 @@ from studio.domain.cache import CacheFinding
 from studio.domain.demand import Queue
 from studio.domain.downloads import DownloadList
 from studio.domain.errors import ErrorInfo
+from studio.domain.library import CheckInfo
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport
 from studio.domain.server import EngineSnapshot
@@ -65,8 +66,12 @@ class StageProgress(
     total: float | None = None
     unit: str | None = None
     rate: float | None = None
+    left_s: float | None = None
+    """How long the part that is counted takes at this rate; None: not known."""
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
+    runtime: str | None = None
+    """The runtime that is being installed, which `POST /runtimes/NAME/stop` stops."""
     warnings: tuple[str, ...] = ()
     """What may go wrong with this start, as far as its plan can tell."""
 
@@ -155,6 +160,19 @@ class DownloadsChanged(
     downloads: DownloadList
 
 
+class ModelsChanged(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="models-changed"
+):
+    """Models came, went or were proven, or a check moved on; `GET /models` has them."""
+
+    models: int
+    size_bytes: int
+    checks: tuple[CheckInfo, ...] = ()
+    """Those under way."""
+    version: int = 0
+    """Counts how often something lay otherwise than at the look before."""
+
+
 Event = (
     StageProgress
     | EngineChanged
@@ -168,5 +186,6 @@ Event = (
     | PoolChanged
     | AlarmChanged
     | DownloadsChanged
+    | ModelsChanged
     | ServiceStopping
 )

@@ -43,6 +43,8 @@ class GatewayChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     forget: tuple[str, ...] = ()
     """Aliases, hosts and origins to take away."""
     address: str | None = None
+    port: int | None = None
+    """To move to and to keep; it has to be free."""
     tls: bool | None = None
     certificate: str | None = None
     private_key: str | None = None

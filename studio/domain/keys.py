@@ -34,6 +34,8 @@ class UsageBy(enum.StrEnum):
     HOUR = "hour"
     DAY = "day"
     KEY = "key"
+    MODEL = "model"
+    """From the newest 200,000 requests: they alone name models."""
 
 
 class UsageRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +58,8 @@ class UsageRow(msgspec.Struct, frozen=True, kw_only=True):
     """Generated tokens a second of one request, after its first token: half are slower."""
     tok_s_p5: float | None = None
     """One of twenty requests was slower than this."""
+    model: str | None = None
+    """Where rows are of models, as requests named it; None there: they named none."""
 
 
 class RequestEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +87,8 @@ class RequestEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine said about an error, without what people wrote."""
     adjusted: tuple[str, ...] = ()
     """What was changed in the request, by which rule, so that the engine takes it."""
+    tok_s: float | None = None
+    """Generated tokens a second, after its first token; None for less than two, or no stream."""
 
 
 class PromptLogState(msgspec.Struct, frozen=True, kw_only=True):

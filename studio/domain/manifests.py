@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from studio.domain.geometry import ModelGeometry
+from studio.domain.preparing import DoneStep, PreparationStep
 from studio.domain.rules import Advice, Condition, Derived, Gap, Rule
 from studio.domain.runtimes import BuildStep, Note, PackageWheel, Tool, Unverified
 
@@ -79,16 +80,6 @@ class Prepare(Document, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
 
 
-class PreparationStep(Document, frozen=True, kw_only=True):
-    """One change to published weights before they can be served, in words."""
-
-    name: str
-    what: str
-    effect: str | None = None
-    """What it brings, with its figure where one is known."""
-    optional: bool = False
-
-
 class ModelSource(Document, frozen=True, kw_only=True):
     """A repository of model files."""
 
@@ -125,6 +116,8 @@ class ModelSpec(Document, frozen=True, kw_only=True):
     wheel: WheelSource | None = None
     prepare: Prepare | None = None
     preparation: tuple[PreparationStep, ...] = ()
+    base: "str | ModelSpec | None" = None
+    """A model, by its id, over which the sources are laid once it is prepared."""
     folder: str | None = None
     """Where the person keeps it themselves: used as it lies, never written to."""
     unverified: tuple[Gap, ...] = ()
@@ -478,7 +471,7 @@ class InstalledRuntime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InstalledModel(msgspec.Struct, frozen=True, kw_only=True):
-    """`weir-model.json` of a finished model folder; written last."""
+    """`weir-prepared.json` of a finished model folder; its proof is written after it."""
 
     id: str
     source_sha256: str
@@ -487,3 +480,10 @@ class InstalledModel(msgspec.Struct, frozen=True, kw_only=True):
     """Name to size in bytes."""
     licence: str
     origin: str
+    key: str | None = None
+    """Digest of the repositories and revisions that it was made from."""
+    made_from: str | None = None
+    """Digest of the very files and steps."""
+    steps: tuple[DoneStep, ...] = ()
+    came_whole: bool = False
+    """An import brought the folder in one piece; its proof comes with its first check."""

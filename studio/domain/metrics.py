@@ -111,8 +111,13 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     itl_p50_s: float | None = None
     itl_p95_s: float | None = None
     """Time between two tokens of one answer, of the last ten seconds."""
+    end_to_end_p50_s: float | None = None
+    end_to_end_p95_s: float | None = None
+    """Of whole requests that ended in the last minute, from their arrival in the engine."""
     acceptance: tuple[float, ...] | None = None
     """Share of drafts whose first, second, … token was accepted, 0 to 1."""
+    draft_accepted_share: float | None = None
+    """Of all tokens that were drafted in the last ten seconds, those that were accepted."""
     step_s: float | None = None
     """Mean time of one step of the engine while it decodes."""
     waiting_by_reason: dict[str, int] | None = None

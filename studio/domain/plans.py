@@ -8,6 +8,8 @@ import enum
 
 import msgspec
 
+from studio.domain.preparing import PresetStanding
+
 
 class PlanVerdict(enum.StrEnum):
     """Whether a host can serve what was asked for."""
@@ -171,6 +173,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     download_s: float | None = None
     disk_bytes: int | None = None
     """Of runtime and model together, once they are here."""
+    files: PresetStanding | None = None
+    """What the preset's models still need; None: all is here, or it is a plan of a folder."""
     ledger: tuple[LedgerItem, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     reasons: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from studio.domain.manifests import Preset
+from studio.domain.preparing import PresetStanding
 from studio.domain.rules import Resolved, Value
 
 
@@ -26,6 +27,8 @@ class PresetDetail(msgspec.Struct, frozen=True, kw_only=True):
     """None: its runtime is not in the catalogue."""
     default_values: dict[str, Value] = {}
     """Knobs without overrides on this host."""
+    files: PresetStanding | None = None
+    """What its models still need, as far as is known without a hub."""
 
 
 class ChangeKind(enum.StrEnum):
@@ -72,6 +75,34 @@ class CopyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     id: str
     """Of the new one; the same as the original's to replace it."""
     title: str | None = None
+    values: dict[str, str] = {}
+    """Knob to its default in the new one, as typed after `--set`."""
+
+
+class RetitleRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Give a preset of the person's own another title; its id stays."""
+
+    title: str
+
+
+class UpdateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Bring a preset of the person's own up to what it was copied from, as that is now."""
+
+    take: tuple[str, ...] | None = None
+    """Names of changes (`ValueChange.name`) whose value comes from the original; None: all that
+    the person did not change."""
+
+
+class PresetRemoved(msgspec.Struct, frozen=True, kw_only=True):
+    """A preset of the person's own that is gone."""
+
+    id: str
+    path: str
+    """Where it lay."""
+    text: str
+    """Its whole file: taking it over again undoes the removal."""
+    is_bundled_back: bool = False
+    """The preset of that id that came with the Studio stands in its place again."""
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -339,6 +339,18 @@ class CollectRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Only say what that would be."""
 
 
+class InstallStopped(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of stopping an installation, an update or an import."""
+
+    runtime: str
+    was_running: bool
+    """Whether anything was under way; without it there was nothing to stop."""
+    is_finished: bool = False
+    """It was too late: it is installed and in use."""
+    current: str | None = None
+    """Id of the installation that is in use now; None: none is."""
+
+
 class ChangeKind(enum.StrEnum):
     """What becomes of a part in an update."""
 

@@ -38,7 +38,7 @@ _UNITS = (
     (".bytes", "B"),
     ("_tokens", "tokens"),
     ("share", "share"),
-    ("per_step", "tokens"),
+    ("per_step", "tok/step"),
     ("_mhz", "MHz"),
     ("_w", "W"),
     ("_c", "°C"),

@@ -29,6 +29,14 @@ class OnStall(enum.StrEnum):
     """Leave it alone, and show it as an error until it moves again."""
 
 
+class CheckUpdates(enum.StrEnum):
+    """Whether the service may look once a day whether there is a newer version of the Studio."""
+
+    ON = "on"
+    OFF = "off"
+    """Nobody is asked unless a person types `weir update check`."""
+
+
 class CareSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The choices as they hold now."""
 
@@ -41,13 +49,17 @@ class CareSettings(msgspec.Struct, frozen=True, kw_only=True):
     its boot should take."""
     sample_s: float = 1.0
     """Seconds between two looks of the monitor at cards, engine and host."""
+    history_mib: int = 256
+    """How large the monitor's history gets at most; the oldest minutes go first."""
+    check_updates: bool = False
+    """Whether the service looks for newer versions of the Studio once a day."""
     chosen: tuple[str, ...] = ()
     """Which of them the person chose, by their names as typed."""
 
 
 class CareChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to set and what to forget, by name as typed: `on-death`, `on-stall`, `stall-s`,
-    `wait-s`, `sample-s`."""
+    `wait-s`, `sample-s`, `history-mib`, `check-updates`."""
 
     values: dict[str, str] = {}
     forget: tuple[str, ...] = ()

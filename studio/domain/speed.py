@@ -39,6 +39,10 @@ class SpeedSteps(enum.StrEnum):
     """Nobody published them: of this machine's own past."""
 
 
+PROCESSOR = "processor"
+"""Stands for a card's name where the model runs without one."""
+
+
 class SpeedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """What a speed is held against: of one request alone with a short conversation."""
 
@@ -46,6 +50,8 @@ class SpeedFigure(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_step: float | None = None
     step_s: float | None = None
     steps_of: SpeedSteps = SpeedSteps.FIGURE
+    before_tokens_per_s: float | None = None
+    """With steps of the past: the speed that they made here, which is another than the figure's."""
     is_published: bool = True
     """False: of this machine's own past."""
     card: str

@@ -102,27 +102,34 @@ class Folder:
 
     def take(self, lines: Iterable[LogLine]) -> list[LogEntry]:
         """Return what is complete after `lines`; each call is one turn."""
-        for held in self._open.values():
-            held.age += 1
+        self.grow_older()
         done: list[LogEntry] = []
         for line in lines:
             done += self._one(line)
         return done + self._given_up()
 
-    def lines(self, lines: Iterable[LogLine]) -> list[LogLine]:
-        """Return the same as lines, for who shows a flood: those of no traceback stay as they are.
-
-        A folded traceback has the number of its first line. Each call is one turn.
-        """
+    def grow_older(self) -> None:
+        """Begin a turn: what has begun waits for its end since one turn more."""
         for held in self._open.values():
             held.age += 1
+
+    def folded(self, lines: Iterable[LogLine]) -> list[LogLine]:
+        """Return what is complete after `lines`, as lines; those of no traceback stay as they are.
+
+        For who shows a flood, maybe in several pieces a turn. A folded traceback has the number of
+        its first line.
+        """
         done: list[LogLine] = []
         for line in lines:
             if self._open or _BEGIN in line.text or _GROUP in line.text:
                 done += [_as_line(entry) for entry in self._one(line)]
             else:
                 done.append(line)
-        return done + [_as_line(entry) for entry in self._given_up()]
+        return done
+
+    def given_up(self) -> list[LogLine]:
+        """End a turn: return tracebacks that have not grown for too long, as far as they came."""
+        return [_as_line(entry) for entry in self._given_up()]
 
     @property
     def is_idle(self) -> bool:

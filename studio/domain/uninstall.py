@@ -54,6 +54,7 @@ class UninstallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What went, and what could not."""
 
     removed: tuple[Place, ...]
+    """What went; of a place of which something stays, the files that went."""
     freed_bytes: int
     left: tuple[str, ...]
     """Paths that could not be removed, each with its reason."""

@@ -24,7 +24,10 @@ _PROCESS = re.compile(
     r"weir-proc\|pid_(\d{1,10})_luid_0x[0-9a-fA-F]{8}_0x\w{8}_phys_\d+\|(\d{1,19})$"
 )
 _NONE = re.compile(r"weir-none\|(.{0,200})$")
-_END = "weir-end"
+END = "weir-end"
+"""What a round of lines ends with."""
+FRESH_S = 5.0
+"""A reading that is older says nothing of now."""
 _HEAVIEST = 5
 
 # Windows' counters by their English names, whatever language it speaks. `Add-Type` compiles the few
@@ -120,6 +123,13 @@ for ($round = 0; ; $round++) {
 """
 
 
+def fresh(last: AdapterReadings) -> AdapterReadings:
+    """Return what was read last, or that nothing is known when it has grown old."""
+    if last.at_s is not None and time.monotonic() - last.at_s > FRESH_S:
+        return AdapterReadings(note="Windows has not answered for some seconds.")
+    return last
+
+
 class Lines:
     """Reads the lines of one PowerShell, in order."""
 
@@ -134,7 +144,7 @@ class Lines:
     def hear(self, line: str) -> AdapterReadings | None:
         """Take up a line; at the end of a round return what it told."""
         line = line.replace("\0", "").strip("\ufeff \r")
-        if line == _END:
+        if line == END:
             return self._round()
         if (card := _CARD.fullmatch(line)) is not None:
             if len(self._cards) < MOST_ADAPTERS:

@@ -13,8 +13,6 @@ from studio.domain.errors import HostLacks
 from studio.domain.readings import AdapterReadings
 from studio.host import adapter_memory, powershell, process
 
-FRESH_S = 5.0
-"""A reading that is older says nothing of now."""
 _SILENT_S = 45.0
 """PowerShell may take many seconds to start on a busy machine, and half a minute to try again."""
 _A_DAY_S = 86_400.0
@@ -49,25 +47,23 @@ class AdapterWatch:
         self._lines = adapter_memory.Lines()
         self._heard_s = 0.0
         self.starts = 0
+        self.pause_s = first_pause_s
+        """How long it waits after the next end."""
 
     @property
     def now(self) -> AdapterReadings:
         """Return what is known now; a reading that has grown old is none."""
-        last = self._last
-        if last.at_s is not None and time.monotonic() - last.at_s > FRESH_S:
-            return AdapterReadings(note="Windows has not answered for some seconds.")
-        return last
+        return adapter_memory.fresh(self._last)
 
     async def run(self) -> None:
         """Start it, hear it, and start it again when it ends."""
-        pause_s = self._first_pause_s
         while True:
             began_s = time.monotonic()
             self._last = AdapterReadings(note=await self._once())
             if time.monotonic() - began_s > _LASTED_S:
-                pause_s = self._first_pause_s
-            await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                self.pause_s = self._first_pause_s
+            await asyncio.sleep(self.pause_s)
+            self.pause_s = min(2 * self.pause_s, _LONGEST_PAUSE_S)
 
     async def _once(self) -> str:
         """Run one to its end; return why nothing is known from now on."""

@@ -3,12 +3,15 @@ sees to that. What a card *is* stands in nvml.py.
 
 The library stays open between readings, because opening it costs more than a reading. After a card
 was lost it is closed and opened again, ever more seldom, which also finds a card that came back.
+One that is plugged in beside the others shows at once in /proc, and where that is missing (WSL)
+when the library is opened anew, every five minutes.
 """
 
 import contextlib
 import dataclasses
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pynvml
@@ -32,6 +35,12 @@ ASK_AGAIN_S = 60.0
 """How long a question that a card does not support is not asked again."""
 LOST_KEPT_S = 3600.0
 """How long a card that the driver no longer lists is still shown as lost."""
+
+_DRIVER_CARDS = Path("/proc/driver/nvidia/gpus")
+"""A folder for each card that the driver has taken up (NVIDIA's driver README, chapter on /proc);
+the library itself goes on listing those that were there when it was opened."""
+ANEW_S = 300.0
+"""How long the library is open at most; opening it costs more than a reading, so not each time."""
 
 _GONE = frozenset((1, 9, 15))
 """Not initialised, driver not loaded, card lost (nvmlReturn_t in NVIDIA's nvml.h)."""
@@ -95,6 +104,9 @@ class Session:
         self._pcie_turn = 0
         self._pcie_asked_at = float("-inf")
         self._names: dict[int, str | None] = {}
+        self._folders: frozenset[str] = frozenset()
+        """Of the cards that the driver had taken up when it was opened."""
+        self._opened_at = float("-inf")
         self.is_open = False
         self.note: str | None = None
         self.fault: str | None = None
@@ -102,9 +114,12 @@ class Session:
     def read(self, tell: Tell) -> None:
         """Tell of one card after the other; of none where there is no driver."""
         now = self._now = self._clock()
+        is_seldom = now - self._seldom_at >= SELDOM_S
         if now >= self._next_try and not (self.is_open and self._is_well()):
             self._reopen(now)
-        is_seldom = now - self._seldom_at >= SELDOM_S
+            is_seldom = True
+        elif is_seldom and self.is_open and self._is_old(now):
+            self._reopen(now)
         if is_seldom:
             self._seldom_at = now
         seen: set[int] = set()
@@ -145,6 +160,9 @@ class Session:
 
     # Opening
 
+    def _is_old(self, now: float) -> bool:
+        return now - self._opened_at >= ANEW_S or _folders() != self._folders
+
     def _is_well(self) -> bool:
         return not self._gone and not any(card.is_lost for card in self._cards)
 
@@ -155,6 +173,7 @@ class Session:
             nvml.prefer(nvml.WSL_LIBRARY)
             pynvml.nvmlInit()
             self.is_open = True
+            self._opened_at, self._folders = now, _folders()
             found = self._listed()
         except pynvml.NVMLError as error:
             report = nvml.refused(error)
@@ -174,7 +193,6 @@ class Session:
             self._wait_s = min(REOPEN_MOST_S, self._wait_s * 2)
         else:
             self._next_try = now + SEEK_S
-        self._seldom_at = float("-inf")
 
     def _listed(self) -> list[Card]:
         found = []
@@ -280,6 +298,13 @@ class Session:
         if pid not in self._names:
             self._names[pid] = nvml.process_name(pid)
         return self._names[pid]
+
+
+def _folders() -> frozenset[str]:
+    """Return what the driver's folders of cards are called, which is where they sit."""
+    with contextlib.suppress(OSError):
+        return frozenset(one.name for one in _DRIVER_CARDS.iterdir())
+    return frozenset()
 
 
 def _look_at_link(card: Card, now: float) -> None:

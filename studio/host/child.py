@@ -12,6 +12,8 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import psutil
+
 from studio.domain.errors import EngineFailed
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -118,12 +120,23 @@ async def start(
     report, output = _Pipe(), _Pipe()
     await report.open()
     await output.open()
-    try:
-        guard = await asyncio.create_subprocess_exec(
+    starting = asyncio.gather(
+        asyncio.create_subprocess_exec(
             python, "-I", "-S", str(GUARD), str(report.write_end), str(grace_s), *argv,
             stdin=PIPE, stdout=output.write_end, stderr=output.write_end, env=dict(environment),
             cwd=cwd, pass_fds=(report.write_end,), start_new_session=True,
-        )  # fmt: skip
+        )
+    )  # fmt: skip
+    try:
+        (guard,) = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # asyncio would kill the guard alone, and a family that has begun would live on.
+        await asyncio.wait({starting})
+        if starting.exception() is None:
+            _abandon(starting.result()[0])
+        report.close()
+        output.close()
+        raise
     except OSError as error:
         report.close()
         output.close()
@@ -140,8 +153,7 @@ async def start(
         leader = await _leader(report)
     finally:  # also when the caller is cancelled: the engine would boot on, known to nobody
         if leader is None:
-            with contextlib.suppress(ProcessLookupError):
-                guard.kill()
+            _abandon(guard)
             report.close()
             output.close()
     if leader is None:
@@ -152,6 +164,24 @@ async def start(
             hint="The runtime looks damaged: remove its folder and run `weir up` again.",
         )
     return Child(guard, leader, report, output)
+
+
+def _abandon(guard: Process) -> None:
+    """End a guard, and what it may have started already, without waiting.
+
+    Killed alone, it would leave what has a session of its own. So its child is killed, and the
+    guard ends the rest and then itself; where there is no child yet, none begins without it.
+    """
+    try:
+        begun = psutil.Process(guard.pid).children()
+    except psutil.Error:
+        begun = []
+    for one in begun:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
+    if not begun:
+        with contextlib.suppress(ProcessLookupError):
+            guard.kill()
 
 
 async def _leader(report: _Pipe) -> int | None:

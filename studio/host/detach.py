@@ -5,13 +5,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from studio.host import frozen, own_program
 from studio.host.files import from_os_error
 
 
 def own_command() -> list[str]:
     """Return how this very program is started again."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable]
+    if frozen.is_frozen():
+        return [str(own_program.command())]
     # -P: no module of the folder that the person stands in.
     return [sys.executable, "-P", "-m", "studio"]
 

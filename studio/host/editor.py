@@ -55,6 +55,7 @@ async def edit(text: str, name: str, environ: Mapping[str, str]) -> Path:
     try:
         status = await process.interactive([*argv, str(path)])
     except OSError as error:
+        shutil.rmtree(path.parent, ignore_errors=True)  # nobody wrote anything
         raise HostLacks(
             "editor-missing",
             f"The editor `{argv[0]}` cannot be started: {error.strerror or error}.",

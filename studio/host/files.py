@@ -49,7 +49,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644, is_durable: bool
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                os.fchmod(file.fileno(), mode)
+                if os.name == "posix":
+                    os.fchmod(file.fileno(), mode)
                 file.write(data)
                 file.flush()
                 if is_durable:
@@ -83,6 +84,31 @@ def from_os_error(error: OSError, path: Path) -> HostLacks:
         f"{path} cannot be written: {error.strerror or error}.",
         hint="Check the folder's owner and permissions, or choose another one with WEIR_HOME.",
     )
+
+
+def from_copy_error(error: OSError, target: Path, source: Path) -> HostLacks:
+    """Return what an `OSError` means where `source` is read for `target`: which of both failed.
+
+    One that names no file is about the target: who reads says so with `named`.
+    """
+    name = error.filename if isinstance(error.filename, str) else None
+    place = Path(name) if name is not None else target
+    is_reading = error.filename2 is None and place.is_relative_to(source)
+    return not_readable(error, place) if is_reading else from_os_error(error, place)
+
+
+def not_readable(error: OSError, path: Path) -> HostLacks:
+    """Return what an `OSError` means for a person who has `path` read."""
+    return HostLacks(
+        "not-readable",
+        f"{path} cannot be read: {error.strerror or error}.",
+        hint="Check its owner and permissions, and the disk that it lies on.",
+    )
+
+
+def named(error: OSError, path: Path) -> OSError:
+    """Return an error that says which file it is about, where a descriptor was used."""
+    return OSError(error.errno, error.strerror, str(path))
 
 
 def free_bytes(path: Path) -> int:
@@ -123,13 +149,20 @@ def folder_bytes(folder: Path) -> int:
     """Return the size of all files under `folder`, each inode counted once."""
     seen: set[tuple[int, int]] = set()
     total = 0
-    for root, _dirs, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                stat = Path(root, name).lstat()
-                if (stat.st_dev, stat.st_ino) not in seen:
-                    seen.add((stat.st_dev, stat.st_ino))
-                    total += stat.st_size
+    left = [os.fspath(folder)]
+    while left:
+        # Not os.walk and Path.lstat, which take three times as long for a runtime's 55,000 files.
+        with contextlib.suppress(OSError), os.scandir(left.pop()) as items:
+            for item in items:
+                if item.is_dir():
+                    left += [] if item.is_symlink() else [item.path]
+                    continue
+                with contextlib.suppress(FileNotFoundError):
+                    stat = item.stat(follow_symlinks=False)
+                    # Windows tells no inode here: 0 is none.
+                    if not stat.st_ino or (stat.st_dev, stat.st_ino) not in seen:
+                        seen.add((stat.st_dev, stat.st_ino))
+                        total += stat.st_size
     return total
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import errno
 import itertools
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -86,9 +87,10 @@ def _bound(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # The protocol is named because asyncio sets TCP_NODELAY only then: else every short answer
     # waits 40 ms for the client's delayed acknowledgement. (uvloop sets it always.)
-    listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC, socket.IPPROTO_TCP)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":  # where it would take the port from who listens on it
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, port))
         # The bind alone may succeed beside another socket that is bound but does not listen yet.
         listener.listen(_BACKLOG)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from studio.host.bounded import Bounded, Overdue
+from studio.host.keyring_faults import Unavailable
 
 PROBE_S = 5.0
 PROMPT_S = 30.0
@@ -17,10 +18,6 @@ PROMPT_S = 30.0
 _SPARE_S = 5.0
 
 T = TypeVar("T")
-
-
-class Unavailable(Exception):
-    """There is no keyring, or it refuses or does not answer; the text is a part of a sentence."""
 
 
 class _Keyring(Protocol):

@@ -6,13 +6,13 @@ import datetime
 import functools
 import locale
 import os
-import platform
 import sys
 from pathlib import Path
 
 import psutil
 
 from studio.domain.hardware import ClockFacts
+from studio.host import system_name
 
 CPU_FLAGS = frozenset(
     (
@@ -32,7 +32,7 @@ _TIMEX_BYTES = 512
 
 def cpu_name(root: Path = Path("/")) -> str | None:
     """Return the processor's name."""
-    return _cpu_line(root, ("model name", "Model")) or platform.processor() or None
+    return _cpu_line(root, ("model name", "Model")) or system_name.processor() or None
 
 
 def cpu_flags(root: Path = Path("/")) -> tuple[str, ...] | None:

@@ -88,6 +88,11 @@ class Meter:
         (first_at, first), (last_at, last) = self._seen[0], self._seen[-1]
         return (last - first) / (last_at - first_at) if last_at > first_at else None
 
+    def _left_s(self, rate: float | None) -> float | None:
+        if not rate or self._total is None or self._done is None:
+            return None
+        return max(0.0, self._total - self._done) / rate
+
     def _send_if_due(self) -> None:
         if self._clock() - self._reported_at >= _INTERVAL_S:
             self._send(StageState.RUNNING)
@@ -95,6 +100,7 @@ class Meter:
     def _send(self, state: StageState) -> None:
         self._reported_at = self._clock()
         running = state is StageState.RUNNING
+        rate = self._rate() if running else None
         self._report(
             StageProgress(
                 stage=self._stage,
@@ -104,7 +110,8 @@ class Meter:
                 done=self._done,
                 total=self._total,
                 unit=self._unit,
-                rate=self._rate() if running else None,
+                rate=rate,
+                left_s=self._left_s(rate),
                 step=self._step if state in (StageState.RUNNING, StageState.FAILED) else None,
             )
         )

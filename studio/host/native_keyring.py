@@ -5,7 +5,7 @@ import sys
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError
 
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 
 
 def probe() -> None:

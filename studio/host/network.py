@@ -8,7 +8,6 @@ public ones; what arrives is held against its sha256 in any case.
 
 import ipaddress
 import os
-import platform
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ import msgspec
 from studio import __version__
 from studio.domain.errors import BadInput, Damaged
 from studio.domain.network import Mirror, NetworkSettings
-from studio.host import uv_config
+from studio.host import system_name, uv_config
 from studio.host.documents import read_json
 from studio.host.paths import Paths
 from studio.host.pip_config import PackageSources, has_system_store, read_sources
@@ -78,7 +77,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True, kw_only=True):
     offline_source: str | None = None
     """Who switched the network off; None: it is on."""
     mirrors: tuple[SourcedMirror, ...] = ()
-    user_agent: str = f"weir-studio/{__version__} ({platform.system()} {platform.machine()})"
+    user_agent: str = f"weir-studio/{__version__} ({system_name.system()} {system_name.machine()})"
     sources: PackageSources = PackageSources()
     """Where packages come from, for the installer of packages."""
     connections: int = 4

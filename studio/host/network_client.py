@@ -4,6 +4,8 @@ httpx gives TLS, proxies and pooled connections; the environment is read by the 
 that what `weir network` shows is what happens. Redirects are followed by hand (transfer/source.py).
 """
 
+import asyncio
+import contextlib
 import logging
 import ssl
 from collections.abc import Mapping
@@ -18,6 +20,11 @@ from studio.host.tasks import to_the_end
 
 # It writes the address of each request into the log, signatures and passwords included.
 logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+_MOST_DROPPED = 64 << 10
+_DROP_WITHIN_S = 1.0
+"""A new connection takes no longer."""
 
 
 class Routed(httpx.AsyncBaseTransport):
@@ -80,20 +87,43 @@ class _Opening:
             await self._stream.aclose()
 
 
+async def drop(response: httpx.Response) -> None:
+    """End an answer whose body nobody wants, and keep its connection where the body is short.
+
+    httpcore closes a connection with a body that was not read, and the next request then waits for
+    a new one: three round trips with TLS, for each file that a hub redirects.
+    """
+    try:
+        with contextlib.suppress(TimeoutError, httpx.TransportError):
+            async with asyncio.timeout(_DROP_WITHIN_S):
+                came = 0
+                async for chunk in response.aiter_raw():
+                    came += len(chunk)
+                    if came > _MOST_DROPPED:
+                        break
+    finally:
+        await response.aclose()
+
+
 def client(
     policy: NetworkPolicy,
     *,
     headers: Mapping[str, str] | None = None,
+    trusted: ssl.SSLContext | None = None,
 ) -> httpx.AsyncClient:
     """Return a client that goes out as the policy says; `async with` closes it.
 
-    It follows no redirect by itself, and has no limit of connections of its own.
+    It follows no redirect by itself, and has no limit of connections of its own. `trusted` is what
+    `trust` returned: to read all authorities takes longer than many a request.
+
+    Who sends many requests at a time uses several clients: httpcore 1.0.9 looks for each request at
+    every pair of its idle connections (`_assign_requests_to_connections`).
 
     Raises: HostLacks (`client-certificate-invalid`).
     """
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     return httpx.AsyncClient(
-        transport=Routed(policy, trust(policy), limits),
+        transport=Routed(policy, trusted or trust(policy), limits),
         timeout=httpx.Timeout(policy.stall_s, connect=policy.connect_s, pool=None),
         headers={"User-Agent": policy.user_agent, **(headers or {})},
         trust_env=False,

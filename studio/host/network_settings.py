@@ -27,6 +27,8 @@ _FIELDS = {
     "mirror": "mirrors",
 }
 """Names as people type them, to fields."""
+NAMES = tuple(name.replace("_", "-") for name in _FIELDS)
+"""All that can be set."""
 
 
 def change(paths: Paths, request: NetworkChange) -> NetworkSettings:

@@ -154,7 +154,8 @@ class _Prefetch:
         """Return the pins that are large, or of a size that is not known, and not in uv's cache."""
         sizes = self._asked.sizes
         pins = {pin for pin in locks.pins(text) if sizes.get(pin, LARGE_BYTES) >= LARGE_BYTES}
-        return pins - uv_cache.fetched(self._asked.cache, pins) if pins else pins
+        folders = self._policy.sources.folders
+        return pins - uv_cache.fetched(self._asked.cache, pins, folders) if pins else pins
 
     async def _listed(self, text: str, pins: set[str]) -> dict[str, Wanted]:
         """Return what the indexes list of some pins, by file name."""

@@ -16,7 +16,17 @@ import msgspec
 import psutil
 
 from studio.domain.hardware import HostSnapshot
-from studio.host import adapters, container, disks, gpus, limits, machine, programs, wsl
+from studio.host import (
+    adapters,
+    container,
+    disks,
+    gpus,
+    limits,
+    machine,
+    programs,
+    system_name,
+    wsl,
+)
 from studio.host.gpu_report import GpuReport
 from studio.host.paths import Paths
 
@@ -132,11 +142,11 @@ def _swap() -> tuple[int | None, int | None]:
 
 
 def _kernel() -> str:
-    return os.uname().release if hasattr(os, "uname") else platform.release()
+    return os.uname().release if hasattr(os, "uname") else system_name.release()
 
 
 def _machine() -> str:
-    name = platform.machine().lower()
+    name = system_name.machine().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
 
 
@@ -146,6 +156,8 @@ def _glibc() -> str | None:
 
 
 def _os_name() -> str:
+    if sys.platform == "win32":
+        return system_name.windows_title(sys.getwindowsversion().build)
     with contextlib.suppress(OSError):
-        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
-    return f"{platform.system()} {platform.release()}"
+        return platform.freedesktop_os_release().get("PRETTY_NAME", system_name.system())
+    return f"{system_name.system()} {system_name.release()}"

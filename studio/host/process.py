@@ -14,14 +14,16 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import psutil
 
 from studio.domain.errors import HostLacks
+from studio.host.files import from_os_error
 
 _TAIL_LINES = 60
 _LINE_LIMIT = 16_384
@@ -46,6 +48,15 @@ _ALLOWED = frozenset(
         "TEMP",
         "TMP",
         "SYSTEMROOT",
+        # What Windows' own programs look up.
+        "APPDATA",
+        "COMSPEC",
+        "LOCALAPPDATA",
+        "PATHEXT",
+        "PROGRAMDATA",
+        "SYSTEMDRIVE",
+        "USERPROFILE",
+        "WINDIR",
         "NETRC",
         "SSL_CERT_FILE",
         "SSL_CERT_DIR",
@@ -63,6 +74,9 @@ _ALLOWED = frozenset(
     )
 )
 _ALLOWED_PREFIXES = ("LC_", "XDG_")
+
+_HIDDEN = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""The window has no console on Windows: without this, each helper would flash one of its own."""
 
 # Run by the Studio's own interpreter where `setpriv` is missing: asks for the signal, then becomes
 # the program. The second look at the parent closes the gap in which it may have died already.
@@ -106,21 +120,18 @@ async def run(
 
     Raises: HostLacks (`program-missing`) when the program cannot be started.
     """
-    program = shutil.which(argv[0], path=env.get("PATH", os.defpath))
-    if program is None:
-        raise HostLacks(
-            "program-missing",
-            f"The program {argv[0]} is not on this machine, or may not be run.",
-            hint="Install it, or check the file's permissions.",
+    program = _found(argv[0], env)
+    process = await _begun(
+        asyncio.create_subprocess_exec(
+            *_dying_with_us([program, *argv[1:]]),
+            env=dict(env),
+            cwd=cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+            creationflags=_HIDDEN,
         )
-    process = await asyncio.create_subprocess_exec(
-        *_dying_with_us([program, *argv[1:]]),
-        env=dict(env),
-        cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
     )
     tail: collections.deque[str] = collections.deque(maxlen=_TAIL_LINES)
     timed_out = False
@@ -136,6 +147,121 @@ async def run(
     if timed_out:
         await _drain(process)
     return RunResult(exit_code=await process.wait(), tail=tuple(tail), timed_out=timed_out)
+
+
+class Running:
+    """A helper that lives until it is ended, or until we die; what it says is kept for its end."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it has not ended."""
+        return self._process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        """Return its process id."""
+        return self._process.pid
+
+    async def last_words(self) -> tuple[str, ...]:
+        """Return what it said, once it has ended."""
+        assert self._process.stderr is not None
+        said = await self._process.stderr.read(_LINE_LIMIT)
+        await self._process.wait()
+        lines = (line.decode("utf-8", "replace").rstrip() for line in _LINE_END.split(said))
+        return tuple(line for line in lines if line)[-_TAIL_LINES:]
+
+    def end(self) -> None:
+        """Kill it, with all that it started; from any thread, also when its loop is gone."""
+        _kill_group(self._process.pid)
+
+
+async def start(argv: Sequence[str], *, env: Mapping[str, str]) -> Running:
+    """Start a helper that goes on by itself; only what it says on standard error is kept.
+
+    Raises: HostLacks (`program-missing`) when the program cannot be started.
+    """
+    process = await _begun(
+        asyncio.create_subprocess_exec(
+            *_dying_with_us([_found(argv[0], env), *argv[1:]]),
+            env=dict(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            creationflags=_HIDDEN,
+        )
+    )
+    return Running(process)
+
+
+def _found(name: str, env: Mapping[str, str]) -> str:
+    """Return where a program lies. Raises: HostLacks (`program-missing`)."""
+    program = shutil.which(name, path=env.get("PATH", os.defpath))
+    if program is None:
+        raise HostLacks(
+            "program-missing",
+            f"The program {name} is not on this machine, or may not be run.",
+            hint="Install it, or check the file's permissions.",
+        )
+    return program
+
+
+async def capture(
+    argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float, most_bytes: int = 1 << 20
+) -> tuple[int | None, bytes]:
+    """Return exit status and raw output of a helper, for what does not speak UTF-8.
+
+    The status is None when it was ended for taking too long. Works on Windows too.
+    Raises: HostLacks (`program-missing`).
+    """
+    running = await _begun(
+        asyncio.create_subprocess_exec(
+            _found(argv[0], env),
+            *argv[1:],
+            env=dict(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            creationflags=_HIDDEN,
+        )
+    )
+    try:
+        async with asyncio.timeout(timeout_s):
+            output, _none = await running.communicate()
+    except TimeoutError:
+        return None, b""
+    finally:
+        if running.returncode is None:
+            running.kill()
+            await running.wait()
+    return running.returncode, output[:most_bytes]
+
+
+def outliving(
+    argv: Sequence[str], environment: Mapping[str, str], log: Path
+) -> "subprocess.Popen[bytes]":
+    """Start a program that goes on when we end, without a window; its output goes to `log`.
+
+    For Windows; elsewhere `detach.spawn` does without a Python object that wants to be waited for.
+    Raises: HostLacks (`not-writable`, `disk-full`).
+    """
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as output:
+            return subprocess.Popen(
+                list(argv),
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                creationflags=_HIDDEN,
+                start_new_session=sys.platform != "win32",
+            )
+    except OSError as error:
+        raise from_os_error(error, log) from error
 
 
 async def interactive(argv: Sequence[str]) -> int:
@@ -159,17 +285,6 @@ def written_bytes(pid: int) -> int | None:
         return None
 
 
-def read_bytes_of_children(pid: int) -> int | None:
-    """Return the bytes that the running children of a helper have read so far."""
-    total = 0
-    try:
-        for child in psutil.Process(pid).children():
-            total += int(child.io_counters().read_chars)
-    except (psutil.Error, OSError):
-        return None
-    return total
-
-
 def _dying_with_us(argv: list[str]) -> list[str]:
     """Return a command that asks the kernel for SIGKILL at our death, then becomes `argv`.
 
@@ -184,6 +299,29 @@ def _dying_with_us(argv: list[str]) -> list[str]:
     if getattr(sys, "frozen", False):  # a frozen program cannot run code for others
         return argv
     return [sys.executable, "-I", "-S", "-c", _SHIM, str(os.getpid()), *argv]
+
+
+async def _begun(
+    starting: Coroutine[object, object, asyncio.subprocess.Process],
+) -> asyncio.subprocess.Process:
+    """Return a program that was started; a cancellation meanwhile is heard when it can be ended.
+
+    Cancelled between the start and the connection of the pipes, asyncio waits for ever: it tells of
+    the end only when every pipe was closed (base_subprocess.py, `_try_finish`, CPython 3.11).
+    """
+    started = asyncio.gather(starting)
+    try:
+        (process,) = await asyncio.shield(started)
+    except asyncio.CancelledError:
+        await asyncio.wait({started})
+        if started.exception() is None:
+            (process,) = started.result()
+            _kill_group(process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()  # where it is in our group
+            await _reap(process)
+        raise
+    return process
 
 
 async def _follow(
@@ -228,7 +366,8 @@ async def _reap(process: asyncio.subprocess.Process) -> None:
     """Wait for a killed helper's end, so that nothing of it is left to the loop's own end."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_REAP_S):
-            await _drain(process)
+            if process.stdout is not None:
+                await _drain(process)
             await process.wait()
 
 
@@ -243,8 +382,26 @@ def _emit(line: bytes, tail: collections.deque[str], on_line: Callable[[str], No
 
 def _kill_group(group: int) -> bool:
     """Kill the group; returns whether there was anything to kill."""
+    if sys.platform == "win32":
+        return kill_family(group)
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return False
+    return True
+
+
+def kill_family(leader: int) -> bool:
+    """Kill a program and all that it started; returns whether there was anything to kill.
+
+    For Windows, which has no groups. Its number is not given to another one while we hold it.
+    """
+    try:
+        first = psutil.Process(leader)
+        family = [first, *first.children(recursive=True)]
+    except psutil.Error:
+        return False
+    for one in family:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
     return True

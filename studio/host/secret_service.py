@@ -12,7 +12,7 @@ import secretstorage
 from jeepney.wrappers import DBusErrorResponse
 from secretstorage.exceptions import SecretStorageException
 
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 
 
 def probe() -> None:

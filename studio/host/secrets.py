@@ -16,7 +16,7 @@ from studio.domain.errors import Damaged, HostLacks, NotFound
 from studio.domain.secrets import StoreInfo, StoreKind
 from studio.host import files, keyring_store
 from studio.host.documents import read_json, write_json
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 
 _SERVICE = "Weir Studio"
 _NAME_BYTES = 16

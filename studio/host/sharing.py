@@ -5,7 +5,6 @@ the blocks until one side is written. A copy takes the space again. Which of the
 found out by trying: file systems, mounts and policies differ more than any table could say.
 """
 
-import contextlib
 import enum
 import errno
 import os
@@ -39,7 +38,7 @@ class Way(enum.StrEnum):
     COPY = "copy"
 
 
-def share(source: Path, target: Path) -> Way:
+def share(source: Path | str, target: Path | str) -> Way:
     """Give the file `source` a second name; `target` must not exist, and is whole or absent.
 
     Raises: OSError; FileExistsError when there is a `target`.
@@ -51,11 +50,11 @@ def share(source: Path, target: Path) -> Way:
             raise
     else:
         return Way.LINK
-    if target.exists():
+    if Path(target).exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    fresh = _beside(target)
+    fresh = _beside(Path(target))
     try:
-        way = _reproduce(source, fresh)
+        way = _reproduce(Path(source), fresh)
         fresh.replace(target)
     except BaseException:
         fresh.unlink(missing_ok=True)
@@ -103,12 +102,38 @@ def _beside(target: Path) -> Path:
     return Path(name)
 
 
-def _reproduce(source: Path, fresh: Path) -> Way:
-    way = Way.COPY
-    if os.name == "posix":
-        with source.open("rb") as old, fresh.open("wb") as new, contextlib.suppress(OSError):
+def clone(source: Path, fresh: Path) -> bool:
+    """Make `fresh` with the blocks of `source`; False, and no file, where that cannot be done.
+
+    Raises: OSError where a file cannot be made at all.
+    """
+    if os.name != "posix":
+        return False
+    with source.open("rb") as old, fresh.open("xb") as new:
+        try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
-            way = Way.CLONE
+        except OSError:
+            fresh.unlink()
+            return False
+    return True
+
+
+def can_clone(folder: Path) -> bool:
+    """Find out whether files of this folder's disk can share blocks. Raises: OSError."""
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=_TRIAL)
+    first, second = Path(name), Path(f"{name}.second")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(b"?")
+        return clone(first, second)
+    finally:
+        second.unlink(missing_ok=True)
+        first.unlink(missing_ok=True)
+
+
+def _reproduce(source: Path, fresh: Path) -> Way:
+    fresh.unlink()
+    way = Way.CLONE if clone(source, fresh) else Way.COPY
     if way is Way.COPY:
         shutil.copyfile(source, fresh)
     shutil.copystat(source, fresh)

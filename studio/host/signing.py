@@ -37,6 +37,13 @@ class Signer:
         """Return the signature of `message` for one purpose; equal inputs give equal bytes."""
         return self._key.sign(_covered(purpose, message))
 
+    def sign_digest(self, digest: bytes) -> bytes:
+        """Return the bare signature of a digest, as OpenPGP wants it.
+
+        Nothing that `sign` covers is as short as a digest, so neither can be taken for the other.
+        """
+        return self._key.sign(digest)
+
 
 def is_valid(public_key: bytes, signature: bytes, purpose: bytes, message: bytes) -> bool:
     """Tell whether the holder of `public_key` signed `message` for this purpose."""

@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import logging
 import os
-import platform
 import re
 import socket
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from studio.domain.errors import HostLacks
 from studio.domain.redaction import redact
-from studio.host import process, wsl
+from studio.host import process, system_name, wsl
 from studio.host.unit_file import NAME
 
 if os.name == "posix":
@@ -66,7 +65,7 @@ class UserManager:
         Raises: HostLacks (`no-systemd`, `no-user-session`, `program-missing`).
         """
         if not (self._root / "run/systemd/system").is_dir():  # what sd_booted(3) looks at
-            kernel = platform.release()
+            kernel = system_name.release()
             raise HostLacks(
                 "no-systemd",
                 "systemd does not run on this machine, so it cannot keep the service.",

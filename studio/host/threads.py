@@ -25,6 +25,25 @@ async def in_thread(work: Callable[[], T]) -> T:
         raise
 
 
+async def in_stoppable_thread(work: Callable[[threading.Event], T]) -> T:
+    """Run `work` in a thread of its own; a cancelled caller sets its event and waits for its end.
+
+    For work of minutes that can stop in between: copying, hashing.
+    """
+    stop = threading.Event()
+    thread = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="weir-work")
+    future = asyncio.get_running_loop().run_in_executor(thread, work, stop)
+    thread.shutdown(wait=False)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait({future})
+        if not future.cancelled():
+            future.exception()  # seen: whoever cancels does not want to know
+        raise
+
+
 async def in_own_loop(work: Callable[[], Coroutine[object, object, T]]) -> T:
     """Run a coroutine on an event loop of its own, in a thread; cancelling the caller cancels it.
 

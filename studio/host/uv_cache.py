@@ -6,7 +6,7 @@ nothing of it is ever removed.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 _WHEELS = "wheels-v*"
@@ -36,17 +36,27 @@ def unpacked(cache: Path, pins: Collection[str]) -> Iterator[tuple[Path, str]]:
             yield archive, pin
 
 
-def fetched(cache: Path, pins: Collection[str]) -> set[str]:
-    """Return those of `pins` whose wheel uv has fetched from a network and unpacked.
+def fetched(cache: Path, pins: Collection[str], folders: Iterable[Path] = ()) -> set[str]:
+    """Return those of `pins` whose wheel uv has unpacked and will take again.
 
-    A wheel from a folder has another note, and serves only as long as it lies in that folder.
+    Fetched from a network, or from a folder: those have another note, and serve only as long as
+    they lie in one of `folders`.
     """
+    here = {
+        _pin_of(*wheel.name.split("-")[:2]) for one in folders for wheel in one.glob("*-*-*.whl")
+    }
     return {
-        pin for place, pin in unpacked(cache, pins) if place.suffix == ".http" and place.is_file()
+        pin
+        for place, pin in unpacked(cache, pins)
+        if place.is_file()
+        if place.suffix == ".http" or (place.suffix == ".rev" and pin in here)
     }
 
 
 def _pin(link: Path) -> str:
-    name = re.sub(r"[-_.]+", "-", link.parent.name).lower()
-    version = link.name.partition("-")[0]
+    return _pin_of(link.parent.name, link.name.partition("-")[0])
+
+
+def _pin_of(project: str, version: str) -> str:
+    name = re.sub(r"[-_.]+", "-", project).lower()
     return f"{name}=={re.sub(r'[-_+]+', '-', version).lower()}"

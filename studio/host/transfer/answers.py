@@ -15,6 +15,8 @@ _PARTIAL = 206
 _RANGE_WRONG = 416
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _NO_RANGE = re.compile(r"bytes \*/(\d{1,18})")
+_RATE_LIMIT = re.compile(r"r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,9})")
+_TOO_MANY = 429
 _LEAST_PART = 64 << 10
 """A server may send less than was asked for, but not a byte at a time."""
 _PAGES = ("text/html", "application/xhtml")
@@ -140,8 +142,12 @@ def _refuse_page(response: httpx.Response, name: str) -> None:
 def wait_s(response: httpx.Response) -> float | None:
     """Return how long the server asks to wait (RFC 9110, 10.2.3).
 
-    A moment is compared with the server's own clock: this machine's may be wrong or jump.
+    A moment is compared with the server's own clock: this machine's may be wrong or jump. Hugging
+    Face says it in another header (draft-ietf-httpapi-ratelimit-headers-09, as huggingface_hub).
     """
+    limit = _RATE_LIMIT.search(response.headers.get("RateLimit", ""))
+    if limit is not None and response.status_code == _TOO_MANY:
+        return float(limit[1])
     text = response.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

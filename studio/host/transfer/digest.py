@@ -9,6 +9,7 @@ import asyncio
 import enum
 import functools
 import hashlib
+import time
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +21,12 @@ _STEP = 4 << 20
 """Less than this is not worth a thread's start while more is coming."""
 _TURN = 64 << 20
 """How much is hashed before anybody else has a say, for example who gives up."""
+_AT_ONCE = 64 << 10
+"""So little is hashed sooner than a thread has begun."""
 _FLUSH_EVERY = 64 << 20
+_FLUSH_SOME = 4 << 20
+_FLUSH_EVERY_S = 1.0
+"""What waits for the disk when the last byte is here makes the end wait: a second's bytes, then."""
 _LOOK_S = 0.05
 
 
@@ -45,6 +51,7 @@ class Follower:
         self._part = part
         self._kind = kind
         self._flushed = part.present
+        self._flushed_at = time.monotonic()
         self._begin()
 
     def _begin(self) -> None:
@@ -56,12 +63,18 @@ class Follower:
         """Keep up until cancelled. Raises: OSError."""
         while True:
             self._notice_restart()
-            if self._part.present - self._flushed >= _FLUSH_EVERY:
+            if self._is_flush_due():
                 await self._flush()
             elif self._kind is not None and self._part.front - self._at >= _STEP:
                 await self._hash_on()
             else:
                 await asyncio.sleep(_LOOK_S)
+
+    def _is_flush_due(self) -> bool:
+        unflushed = self._part.present - self._flushed
+        waited_s = time.monotonic() - self._flushed_at
+        is_a_while = unflushed >= _FLUSH_SOME and waited_s >= _FLUSH_EVERY_S
+        return is_a_while or unflushed >= _FLUSH_EVERY
 
     async def finish(self) -> str:
         """Return the digest of all that has no hole, git's as `git:…`. Raises: OSError."""
@@ -85,7 +98,10 @@ class Follower:
 
     async def _hash_on(self) -> None:
         end = min(self._part.front, self._at + _TURN)
-        await in_thread(functools.partial(self._hash, end))
+        if end - self._at <= _AT_ONCE:
+            self._hash(end)
+        else:
+            await in_thread(functools.partial(self._hash, end))
 
     def _hash(self, end: int) -> None:
         """Hash up to `end`. In a thread: what is done is noted here, as its caller may be gone."""
@@ -97,7 +113,7 @@ class Follower:
     async def _flush(self) -> None:
         spans, present = self._part.spans(), self._part.present
         await in_thread(self._part.flush)
-        self._flushed = present
+        self._flushed, self._flushed_at = present, time.monotonic()
         if self._generation == self._part.generation:
             self._part.flushed(spans)
 

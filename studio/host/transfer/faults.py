@@ -86,6 +86,8 @@ _REFUSALS = frozenset((401, 403, 404, 410))
 def of_status(status: int, wait_s: float | None) -> Fault:
     """Return what a status that is no answer means."""
     said = _STATUS.get(status)
+    if wait_s:
+        said = f"{said or 'not now'}, it asks to wait for {wait_s:.0f} s"
     kind = {407: Kind.PROXY, 511: Kind.LOGIN}.get(status, Kind.FAILED)
     return Fault(
         f"the server answered {status}" + (f" ({said})" if said else ""),

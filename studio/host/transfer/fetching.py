@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,13 @@ from studio.host.tasks import beside
 from studio.host.threads import in_thread
 from studio.host.transfer.digest import DigestKind, Follower, git_blob_of
 from studio.host.transfer.faults import Fault, Kind
-from studio.host.transfer.part import PartFile
+from studio.host.transfer.part import (
+    LIGHT_BYTES,
+    RECORD_EVERY_BYTES,
+    PartFile,
+    journal_of,
+    part_of,
+)
 from studio.host.transfer.session import Budget, Session
 from studio.host.transfer.source import Source
 from studio.host.transfer.throttle import Throttle
@@ -35,13 +42,18 @@ class Fetching:
         target: Path,
         policy: NetworkPolicy,
         throttle: Throttle | None = None,
+        *,
+        together: int = 1,
     ) -> None:
-        """`throttle` is what it shares a bandwidth limit with."""
+        """`throttle` is what it shares a bandwidth limit with, `together` how many files come."""
         digest = wanted.sha256.lower() if wanted.sha256 is not None else None
         self._wanted = msgspec.structs.replace(wanted, sha256=digest)
         self._target = target
         self._policy = policy
         self._throttle = throttle
+        self._is_alone = together == 1
+        self._is_light = is_light(wanted) and not self._is_alone
+        self._record_every = RECORD_EVERY_BYTES // together
         self._budget = Budget(policy.most_tries)
         self._part: PartFile | None = None
         self._done = 0
@@ -75,14 +87,12 @@ class Fetching:
 
         Raises: NetworkFailure, Damaged, HostLacks as `studio.host.download.fetch`.
         """
-        part_path = self._target.with_name(f"{self._target.name}.part")
+        part_path = part_of(self._target)
         try:
             if await self._is_here():
-                _tidy(part_path)
+                tidy(self._target)
                 return
-            await asyncio.to_thread(
-                functools.partial(self._target.parent.mkdir, parents=True, exist_ok=True)
-            )
+            _require_folder(self._target.parent)
             part = await self._take_turn(part_path)
             try:
                 if not await self._is_here():
@@ -97,17 +107,21 @@ class Fetching:
 
     async def _is_here(self) -> bool:
         """Return whether the file is whole already; also how one that was put there is found."""
+        size = _size_of(self._target)
+        if size is None or self._wanted.bytes not in (None, size):
+            return False
         if not await in_thread(functools.partial(is_whole, self._target, self._wanted)):
             return False
-        self._done = self._total = (await asyncio.to_thread(self._target.stat)).st_size
+        self._done = self._total = size
         return True
 
     async def _take_turn(self, path: Path) -> PartFile:
         """Return the part as soon as nobody else holds it."""
-        while (part := PartFile.try_open(path)) is None:
+        while (part := PartFile.try_open(path, is_light=self._is_light)) is None:
             self.say("another process is fetching it; waiting for its end")
             await asyncio.sleep(_LOCK_LOOK_S)
         self._note = None
+        part.record_every_bytes = self._record_every
         return part
 
     async def _bring(self, part: PartFile, client: Callable[[], httpx.AsyncClient]) -> None:
@@ -127,7 +141,11 @@ class Fetching:
         for address in addresses:
             fault = await self._try(address, part, client, is_last=address == addresses[-1])
             if fault is None:
-                await in_thread(functools.partial(part.publish, self._target))
+                publish = functools.partial(part.publish, is_alone=self._is_alone)
+                if self._is_light:
+                    publish(self._target)
+                else:
+                    await in_thread(functools.partial(publish, self._target))
                 return
             failures.append(Failure(shown=redacted(address), fault=fault))
             if address != addresses[-1]:
@@ -190,9 +208,15 @@ class Fetching:
                 on_size=lambda: self._make_room(part),
                 throttle=self._throttle,
             )
-            self._require_space(part)
-            await beside(session.run, follower.follow)
+            await self._run(session, part, follower)
         return await follower.finish() if self._wanted.digest is not None else ""
+
+    async def _run(self, session: Session, part: PartFile, follower: Follower) -> None:
+        if self._is_light:  # there is room for it, and nothing to follow
+            await session.run()
+            return
+        self._require_space(part)
+        await beside(session.run, follower.follow)
 
     def _headers(self, address: str) -> dict[str, str]:
         return self._wanted.headers if address == self._wanted.url else {}
@@ -236,12 +260,23 @@ class Fetching:
             raise Fault(_unreadable(local, error)) from error
 
 
-def _tidy(part_path: Path) -> None:
-    """Remove the unfinished form of a file that has come another way, unless it is in use."""
+def tidy(target: Path) -> None:
+    """Remove what is left of the unfinished form of a file that is here, unless it is in use.
+
+    The file may have come another way, or a kill may have hit right after it got its name.
+    """
+    part_path = part_of(target)
     with contextlib.suppress(OSError):
-        if part_path.is_file() and (part := PartFile.try_open(part_path)) is not None:
+        if not part_path.is_file():
+            journal_of(part_path).unlink(missing_ok=True)
+        elif (part := PartFile.try_open(part_path)) is not None:
             part.discard()
             part.close()
+
+
+def is_light(wanted: Wanted) -> bool:
+    """Return whether a file is so small that it comes without a journal and unflushed."""
+    return wanted.digest is not None and wanted.bytes is not None and wanted.bytes <= LIGHT_BYTES
 
 
 def is_whole(path: Path, wanted: Wanted) -> bool:
@@ -253,6 +288,20 @@ def is_whole(path: Path, wanted: Wanted) -> bool:
     if wanted.sha256 is None and wanted.git_blob is not None:
         return f"git:{git_blob_of(path)}" == wanted.digest
     return wanted.sha256 is None or sha256_file(path) == wanted.sha256
+
+
+def _size_of(path: Path) -> int | None:
+    """Return the size of a file; None: there is none."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _require_folder(path: Path) -> None:
+    if not path.is_dir():
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def _kind_of(wanted: Wanted) -> DigestKind | None:

@@ -57,7 +57,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         """Raises: OSError."""
-        self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._boot = boot_id()
         self._number = 0
@@ -109,7 +108,3 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
-
-    def remove(self) -> None:
-        """Remove the file; it may be gone."""
-        self._path.unlink(missing_ok=True)

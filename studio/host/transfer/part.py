@@ -6,7 +6,9 @@ network file system as long as the download itself. The free space is looked at 
 byte, and a disk that fills up leaves all that is here for the next try.
 """
 
+import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -20,7 +22,11 @@ if os.name == "posix":
 
 RECORD_EVERY_BYTES = 256 << 10
 """What a kill may lose: less than this, in all connections together."""
+LIGHT_BYTES = 16 << 10
+"""A file of a set that is no larger keeps no journal: sixteen of them are a quarter of what a kill
+may cost, and a journal would take longer than they do."""
 _WORTH_RESERVING = 4 << 20
+_MOST_NAME = 255 - len(".journal")
 _BLOCK = 512
 """Unit of `st_blocks`, whatever the file system."""
 
@@ -28,31 +34,34 @@ _BLOCK = 512
 class PartFile:
     """An open part, locked for this process. Not for use by several threads at a time."""
 
-    def __init__(self, path: Path, file: int) -> None:
+    def __init__(self, path: Path, file: int, *, is_light: bool = False) -> None:
         """Use `try_open`. Raises: OSError."""
         self.path = path
         self._file = file
-        self._journal = Journal(path.with_name(f"{path.name}.journal"))
+        self._journal = None if is_light else Journal(journal_of(path))
         self._entry = Entry()
         self._spans = Spans()
         self._synced: tuple[Span, ...] = ()
         self._claimed: list[Span] = []
         self._unrecorded = 0
+        self.record_every_bytes = RECORD_EVERY_BYTES
+        """Less where several parts are written at a time: a kill hits all of them."""
         self.generation = 0
         """Changes whenever all bytes are forgotten."""
         self.contributors: set[str] = set()
 
     @classmethod
-    def try_open(cls, path: Path) -> "PartFile | None":
+    def try_open(cls, path: Path, *, is_light: bool = False) -> "PartFile | None":
         """Return the part, made if need be; None while another process holds it. Raises: OSError.
 
         Whoever held it before may have renamed or removed it meanwhile: then the lock is on a file
-        of another name, and counts for nothing.
+        of another name, and counts for nothing. `is_light`: without a journal (`LIGHT_BYTES`); what
+        a kill leaves of it is taken up as any part without one, and its digest tells.
         """
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             if _lock(file) and _is_still(path, file):
-                return cls(path, file)
+                return cls(path, file, is_light=is_light)
         except BaseException:
             os.close(file)
             raise
@@ -100,7 +109,7 @@ class PartFile:
         With a digest the bytes may be of any source. Without one they have to be of a source that
         can still tell whether they are of the version that it has now. Raises: OSError.
         """
-        before = self._journal.read()
+        before = self._journal.read() if self._journal is not None else None
         fresh = Entry(sha256=sha256, bytes=size)
         if before is None:
             self._entry = fresh
@@ -114,7 +123,8 @@ class PartFile:
             self._entry = fresh
         if not self._spans.count:
             os.ftruncate(self._file, 0)
-        self._journal.reserve()
+        if self._journal is not None:
+            self._journal.reserve()
         self.record()
 
     def _take_up_plain(self, sha256: str | None, size: int | None) -> None:
@@ -165,12 +175,14 @@ class PartFile:
             view = view[written:]
         self._spans.add(start, at)
         self._unrecorded += at - start
-        if self._unrecorded >= RECORD_EVERY_BYTES:
+        if self._unrecorded >= self.record_every_bytes:
             self.record()
 
     def record(self) -> None:
         """Bring the journal up to date. Raises: OSError."""
         self._unrecorded = 0
+        if self._journal is None:
+            return
         self._entry = msgspec.structs.replace(
             self._entry, spans=self._spans.all(), synced=self._synced
         )
@@ -233,21 +245,25 @@ class PartFile:
         self._synced = spans
         self.record()
 
-    def publish(self, target: Path) -> None:
-        """Give the whole file its name, flushed, in one step. Raises: OSError."""
-        os.ftruncate(self._file, self.size or 0)
-        os.fsync(self._file)
+    def publish(self, target: Path, *, is_alone: bool = True) -> None:
+        """Give the whole file its name, flushed, in one step. Raises: OSError.
+
+        Of many files each is flushed, and the folder once, by whoever brings them (`flush_folder`):
+        a power cut before that may lose a name, never a part of what has one. A light one is not
+        flushed here: whoever brings it does that (`flush_files`), and looks into it until then.
+        """
+        if os.fstat(self._file).st_size != (self.size or 0):
+            os.ftruncate(self._file, self.size or 0)
+        if self._journal is not None:
+            os.fsync(self._file)
         self.path.replace(target)
-        self._journal.remove()
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        journal_of(self.path).unlink(missing_ok=True)
+        if is_alone:
+            flush_folder(target.parent)
 
     def discard(self) -> None:
         """Remove the part and its journal."""
-        self._journal.remove()
+        journal_of(self.path).unlink(missing_ok=True)
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -260,8 +276,41 @@ class PartFile:
             elif self._unrecorded:
                 self.record()
         finally:
-            self._journal.close()
+            if self._journal is not None:
+                self._journal.close()
             os.close(self._file)
+
+
+def flush_folder(path: Path) -> None:
+    """Bring the names in a folder to the disk. Raises: OSError."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def flush_files(paths: Iterable[Path]) -> None:
+    """Bring what is in files to the disk. Raises: OSError."""
+    for path in paths:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def part_of(target: Path) -> Path:
+    """Return where a file is unfinished: beside it, under its name as far as names may be long."""
+    name = f"{target.name}.part"
+    if len(os.fsencode(name)) > _MOST_NAME:
+        name = f"{hashlib.sha256(os.fsencode(target.name)).hexdigest()}.part"
+    return target.with_name(name)
+
+
+def journal_of(part: Path) -> Path:
+    """Return where the journal of a part is."""
+    return part.with_name(f"{part.name}.journal")
 
 
 def _fits(before: Entry, now: Entry, sources: set[str]) -> bool:

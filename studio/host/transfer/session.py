@@ -180,8 +180,18 @@ class Session:
         share = missing // (2 * self._policy.connections)
         return min(self._policy.block_bytes, max(_LEAST_BLOCK, share))
 
-    async def _request(self, span: Span) -> int:
-        """Ask for a range once; return up to where its bytes came."""
+    async def _paid(self, span: Span) -> tuple[Span, bool]:
+        """Return what of a range may be asked for now, and whether it was waited for."""
+        if self._throttle is None or not self._throttle.is_metered:
+            return span, False
+        start, end = span
+        end = min(end, start + self._throttle.piece_bytes)
+        await self._throttle.take(end - start)
+        return (start, end), True
+
+    async def _request(self, whole_span: Span) -> int:
+        """Ask for a range, or the piece of it that is let through; return how far it came."""
+        span, is_paid = await self._paid(whole_span)
         is_all = span == (0, self._part.size)
         headers = {"Accept-Encoding": "identity"}
         if not is_all:
@@ -194,7 +204,7 @@ class Session:
                 if isinstance(answer, Empty):
                     return self._nothing_there(answer, span)
                 self._take_note(answer, asked_for_part=not is_all)
-                return await self._body(response, answer)
+                return await self._body(response, answer, is_paid=is_paid)
         except RangesUseless:
             if not self._ranges_worked:
                 raise
@@ -256,14 +266,17 @@ class Session:
                     answer = judge(response, None, self._name, self._expected)
                     assert isinstance(answer, Answer)
                     self._take_note(answer, asked_for_part=False)
-                    await self._body(response, answer)
+                    await self._body(response, answer, is_paid=False)
             except Fault as fault:
                 await self._again(fault, incidents)
 
     # -- bodies --------------------------------------------------------------------------------
 
-    async def _body(self, response: httpx.Response, answer: Answer) -> int:
-        """Write a body where it belongs; return its end."""
+    async def _body(self, response: httpx.Response, answer: Answer, *, is_paid: bool) -> int:
+        """Write a body where it belongs; return its end.
+
+        A limit that is set meanwhile ends it early: the rest is asked for in pieces.
+        """
         at = answer.start
         most = answer.end if answer.end is not None else self._expected
         async for chunk in self._chunks(response, decode=answer.decode):
@@ -271,6 +284,8 @@ class Session:
                 self._too_long(answer)
             self._part.write(at, chunk)
             at += len(chunk)
+            if not is_paid and self._is_piecemeal:
+                return at
         if answer.end is None and self._expected is None:
             self._part.expect(at)
         elif most is not None and at < most:
@@ -278,6 +293,11 @@ class Session:
                 f"the transfer broke off at {bytes_text(at)} of {bytes_text(most)}", again=True
             )
         return at
+
+    @property
+    def _is_piecemeal(self) -> bool:
+        """Return whether a limit is kept by what is asked for; a stream is held back itself."""
+        return self._throttle is not None and self._throttle.is_metered and not self._only_stream
 
     def _too_long(self, answer: Answer) -> None:
         if not answer.is_whole:
@@ -291,7 +311,7 @@ class Session:
         async for chunk in response.aiter_bytes() if decode else response.aiter_raw():
             yield chunk
             came += len(chunk)
-            if self._throttle is not None:
+            if self._throttle is not None and self._only_stream:
                 since += await self._throttle.take(len(chunk))
             now = clock()
             if now - since >= self._policy.stall_s:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import httpx
 
+from studio.host import network_client
 from studio.host.network import NetworkPolicy, redacted
 from studio.host.transfer.faults import Fault, of_error
 
@@ -92,7 +93,7 @@ class Source:
             if not response.has_redirect_location or response.next_request is None:
                 return response
             following = response.next_request
-            await response.aclose()
+            await network_client.drop(response)
             seen.add(str(request.url))
             self._check(request.url, following.url, seen)
             request = following

@@ -7,14 +7,19 @@ from collections.abc import Callable
 
 _LOOK_S = 0.05
 """How soon a changed limit, or the end of a hold, is noticed."""
-_BURST_S = 0.05
-"""How much of a pause may be made up for."""
+_BURST_S = 0.25
+"""How much of a pause may be made up for: two pieces, as an answer on its way takes from nobody."""
+_PIECE_S = 0.125
+_LEAST_PIECE = 64 << 10
+_HELD_PIECE = 1 << 20
 
 
 class Throttle:
     """Bytes a second, shared by everybody who takes from it, whatever thread they run in.
 
-    Everybody takes a place in one line of bytes, which moves on at the limit's speed.
+    Everybody takes a place in one line of bytes, which moves on at the limit's speed. Who can,
+    takes before asking for a piece: bytes that are not read wait in the buffers of both ends, a few
+    megabytes of each connection, and come again after a kill.
     """
 
     def __init__(
@@ -33,6 +38,22 @@ class Throttle:
     def bytes_per_s(self) -> int | None:
         """Return the limit; None: none."""
         return self._rate
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether nothing is let through."""
+        return self._is_held
+
+    @property
+    def is_metered(self) -> bool:
+        """Return whether bytes have to be taken at all."""
+        return self._is_held or self._rate is not None
+
+    @property
+    def piece_bytes(self) -> int:
+        """Return how much to ask a server for at a time: an eighth of a second of the limit."""
+        rate = self._rate
+        return _HELD_PIECE if rate is None else max(_LEAST_PIECE, int(rate * _PIECE_S))
 
     def limit(self, bytes_per_s: int | None) -> None:
         """Set another limit; what waits now waits by it."""
