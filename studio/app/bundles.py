@@ -5,6 +5,7 @@ import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from studio.app.installs import Installs
 from studio.domain.bundles import (
     Exported,
     ExportRequest,
@@ -30,7 +31,10 @@ class Bundles:
         catalog: Catalog,
         host: Callable[[], Awaitable[HostSnapshot]],
         report: Report,
+        installs: Installs | None = None,
     ) -> None:
+        """`installs` is shared with whoever else installs in this service."""
+        self._installs = installs if installs is not None else Installs(paths)
         self._paths = paths
         self._catalog = catalog
         self._host = host
@@ -55,8 +59,8 @@ class Bundles:
     async def install(self, request: ImportRequest) -> Imported:
         """Install a runtime out of one signed file.
 
-        Raises: NotFound (`runtime-uncatalogued`), BadInput (`path-relative`), and what
-        `studio.runtimes.bundle_import` raises.
+        Raises: NotFound (`runtime-uncatalogued`), BadInput (`path-relative`), Busy
+        (`install-running`, `install-stopped`), and what `studio.runtimes.bundle_import` raises.
         """
         path = _absolute(request.path)
         head = await bundle_import.read_head(path, self._paths, request.trust)
@@ -70,7 +74,12 @@ class Bundles:
                 f"{path.name} holds {record.name}, which this version of the Studio does not know.",
                 hint="Bring both machines to the same version of the Studio.",
             ) from error
-        return await bundle_import.install(path, head, recipe, self._paths, self._report)
+        return await self._installs.run(
+            record.name,
+            head.index.recipe.title,
+            self._report,
+            lambda report: bundle_import.install(path, head, recipe, self._paths, report),
+        )
 
     async def signers(self) -> SignerList:
         """Return everybody whose runtimes may be imported.

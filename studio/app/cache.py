@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -47,7 +48,9 @@ class Cache:
         self._names = names
         self._publish = publish
         self._is_live = False
-        self._writes = asyncio.Lock()
+        self._asked = 0
+        self._written = 0
+        self._writing = threading.Lock()
 
     @property
     def current(self) -> int:
@@ -61,7 +64,7 @@ class Cache:
     def heard(self, finding: CacheFinding) -> None:
         """Announce a new finding, and keep all of them; called on the event loop."""
         self._publish(CacheFound(finding=renamed(finding, self._names())))
-        asyncio.get_running_loop().run_in_executor(None, self._write, self._doctor.findings)
+        asyncio.get_running_loop().run_in_executor(None, self._write, *self._numbered())
 
     def report(self) -> CacheReport:
         """Return clients and findings."""
@@ -81,13 +84,21 @@ class Cache:
 
     async def keep(self) -> None:
         """Write the findings down."""
-        async with self._writes:
-            await asyncio.to_thread(self._write, self._doctor.findings)
+        await asyncio.to_thread(self._write, *self._numbered())
 
-    def _write(self, findings: tuple[CacheFinding, ...]) -> None:
-        if not findings and not self._path.exists():
-            return
-        try:
-            write_json(self._path, _Kept(findings=findings), mode=0o600)
-        except StudioError as error:  # they are found again
-            logger.warning("findings about caches are not kept: %s", error.message)
+    def _numbered(self) -> tuple[int, tuple[CacheFinding, ...]]:
+        self._asked += 1
+        return self._asked, self._doctor.findings
+
+    def _write(self, number: int, findings: tuple[CacheFinding, ...]) -> None:
+        with self._writing:
+            # Threads begin in any order: what was forgotten must not come back with an older state.
+            if number < self._written:
+                return
+            self._written = number
+            if not findings and not self._path.exists():
+                return
+            try:
+                write_json(self._path, _Kept(findings=findings), mode=0o600)
+            except StudioError as error:  # they are found again
+                logger.warning("findings about caches are not kept: %s", error.message)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from studio.app.settings import SettingsFile
 from studio.domain.errors import BadInput
-from studio.domain.settings import CareChange, CareSettings, OnDeath, OnStall
+from studio.domain.settings import CareChange, CareSettings, CheckUpdates, OnDeath, OnStall
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +27,15 @@ SAMPLE_S = 1.0
 SAMPLE_VARIABLE = "WEIR_SAMPLE_S"
 """Takes the place of that default, for one run of the service."""
 _RANGES_S = {"stall-s": (5.0, 86_400.0), "wait-s": (0.0, 3_600.0), "sample-s": (0.2, 10.0)}
-_CHOICES: Mapping[str, type[enum.StrEnum]] = {"on-death": OnDeath, "on-stall": OnStall}
-NAMES = (*_CHOICES, *_RANGES_S)
+_HISTORY_MIB = "history-mib"
+_RANGE_MIB = (32, 16_384)
+"""A week of one card needs about 30; 400 days of eight cards fit into less than the most."""
+_CHOICES: Mapping[str, type[enum.StrEnum]] = {
+    "on-death": OnDeath,
+    "on-stall": OnStall,
+    "check-updates": CheckUpdates,
+}
+NAMES = (*_CHOICES, *_RANGES_S, _HISTORY_MIB)
 
 
 class Care:
@@ -49,6 +56,8 @@ class Care:
             stall_s=_seconds(kept, "stall-s"),
             wait_s=_seconds(kept, "wait-s"),
             sample_s=self.sample_s(),
+            history_mib=self.history_mib(),
+            check_updates=kept.get("check-updates") == CheckUpdates.ON,
             chosen=tuple(name for name in NAMES if name in kept),
         )
 
@@ -74,6 +83,15 @@ class Care:
     def sample_s(self) -> float:
         """Return how far two looks of the monitor are apart."""
         return _seconds(self._settings.now.care, "sample-s") or self._sample_s or SAMPLE_S
+
+    def history_mib(self) -> int:
+        """Return how large the history gets at most."""
+        text = self._settings.now.care.get(_HISTORY_MIB, "")
+        return _mib(text) or CareSettings().history_mib
+
+    def history_bytes(self) -> int:
+        """Return the same in bytes."""
+        return self.history_mib() << 20
 
     def wait_s(self, remaining_s: Callable[[], float | None]) -> float:
         """Return how long a request may wait for an engine that should need `remaining_s`."""
@@ -104,6 +122,8 @@ def _value(name: str, text: str) -> str:
             return word
         known = ", ".join(f"`{one}`" for one in choices)
         raise BadInput("setting-value", f"`{name}` cannot be `{text}`.", hint=f"It can be {known}.")
+    if name == _HISTORY_MIB:
+        return _size(name, text)
     low, high = _RANGES_S[name]
     try:
         seconds = float(word.removesuffix("s"))
@@ -116,6 +136,26 @@ def _value(name: str, text: str) -> str:
         f"`{name}` cannot be `{text}`.",
         hint=f"It is a number of seconds from {low:g} to {high:g}.",
     )
+
+
+def _size(name: str, text: str) -> str:
+    mib = _mib(text.strip())
+    if mib is None:
+        low, high = _RANGE_MIB
+        raise BadInput(
+            "setting-value",
+            f"`{name}` cannot be `{text}`.",
+            hint=f"It is a whole number of MiB from {low} to {high:,}.",
+        )
+    return str(mib)
+
+
+def _mib(text: str) -> int | None:
+    """Return a size that may be chosen; None for anything else."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        return None
+    low, high = _RANGE_MIB
+    return int(text) if low <= int(text) <= high else None
 
 
 def _seconds(kept: Mapping[str, str], name: str) -> float | None:

@@ -97,7 +97,7 @@ class Clients:
                     raise files.changed_meanwhile(seen.path)
                 key, was_made = await self._key(spec, request.key)
                 request = msgspec.structs.replace(request, key=key.info.name)
-                plan, seen, data = await self._planned(spec, request, key.key)
+                plan, seen, data = await self._planned(spec, request, key.key, writes=True)
                 note = None
                 if seen is not None and data is not None and data != seen.data:
                     holder = (key.info.id, key.info.name) if _holds_key(spec) else None
@@ -180,9 +180,9 @@ class Clients:
         )
 
     async def _planned(
-        self, spec: ClientSpec, request: ConnectRequest, key: str
+        self, spec: ClientSpec, request: ConnectRequest, key: str, *, writes: bool = False
     ) -> tuple[ConnectPlan, files.Seen | None, bytes | None]:
-        """Return the plan, the file as it is, and as it would be."""
+        """Return the plan, the file as it is, and as it would be; `writes`: it is written now."""
         model = self._around.model(request.model)
         base_url = await self._around.base_url()
         name, exists = await self._key_name(spec, request.key)
@@ -223,6 +223,7 @@ class Clients:
                     base_url,
                     name,
                     exists=exists,
+                    is_written=seen is not None and (writes or data == seen.data),
                     is_open_to_others=seen is not None and bool(seen.mode & _OTHERS),
                 )
             ),
@@ -338,9 +339,12 @@ def _notes(
     key_name: str,
     *,
     exists: bool,
+    is_written: bool,
     is_open_to_others: bool,
 ) -> Iterator[str]:
-    if place is not None and _holds_key(spec):
+    if place is not None and _holds_key(spec) and is_written:
+        yield f"The file holds the key `{key_name}`: whoever reads it can use it."
+    elif place is not None and _holds_key(spec):
         made = "" if exists else " It is made when the file is written."
         yield f"The file will hold the key `{key_name}`: whoever reads it can use it.{made}"
     elif not exists:

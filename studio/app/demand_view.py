@@ -45,6 +45,7 @@ def look(
     *,
     is_coming: bool,
     idle_s: float | None,
+    is_measured: bool,
     lines: Sequence[Line],
     now_s: float,
 ) -> Seen:
@@ -65,6 +66,7 @@ def look(
         is_by_hand=preset is not None and preset != doing.ours,
         ready_s=doing.ready_s if is_ready else None,
         boot_s=engine.boot_s if is_ready else None,
+        is_measured=is_measured and is_ready,
         idle_s=idle_s if is_ready else None,
         alone_s=alone_s,
     )
@@ -98,6 +100,8 @@ def outlook(preset: str, seen: Seen, decision: Decision, now_s: float) -> tuple[
     if present.stand is Stand.READY and decision.reason is Reason.RESIDENCE:
         soon = f", next switch in {duration_text(due_s)}" if due_s is not None else ""
         return f"{preset} waits while {present.preset} is served{soon}", due_s
+    if present.stand is Stand.READY and decision.reason is Reason.MEASURED:
+        return f"{preset} waits while {present.preset} is measured", None
     if present.stand is Stand.COMING:
         words, remaining_s = _boot(str(present.preset), seen.engine)
         return f"{preset} waits: first, {words}", remaining_s

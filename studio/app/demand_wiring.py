@@ -74,6 +74,7 @@ def around(
     open_gateway: Callable[[int, bool], Awaitable[object]],
     publish: Callable[[Event], None],
     idle_since_s: Callable[[float], float | None],
+    is_measured: Callable[[], bool],
 ) -> Around:
     """Return what on demand needs of the rest of the service.
 
@@ -92,6 +93,7 @@ def around(
         idle_since_s=lambda: (
             None if gateway.counters.in_flight else idle_since_s(gateway.idle_since_s)
         ),
+        is_measured=is_measured,
         is_open=lambda: gateway.info().port is not None,
         open_gateway=lambda: open_gateway(parts.settings.now.port, False),
         serve=replacement.serve,

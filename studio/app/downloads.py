@@ -1,18 +1,21 @@
-"""The one queue of what is fetched: models one after another, runtimes before them.
+"""The one queue of what is fetched: what somebody waits for first, then models one by one.
 
 A download that was running when the service ended, however it ended, goes on at its next start; one
-that a person paused stays paused. While a runtime is fetched, models wait for the line: somebody
-sits in front of the runtime. Called on the service's event loop.
+that a person paused stays paused. While a runtime is fetched, or the model of `weir up`, the others
+leave the line to it (app/urgent). Without a service the list is the one that was left; a model that
+is asked for is then fetched here and now. Called on the service's event loop.
 """
 
 import asyncio
 import os
 import uuid
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
+from studio.app import download_book
+from studio.app.download_book import Book, Kept
+from studio.app.urgent import Urgent
 from studio.domain.downloads import (
     DownloadDeed,
     DownloadInfo,
@@ -26,42 +29,40 @@ from studio.domain.downloads import (
     LoginInfo,
     LoginRequest,
 )
-from studio.domain.errors import BadInput, Busy, NotFound, StudioError
-from studio.domain.events import DownloadsChanged, Event, Stage, StageProgress, StageState
+from studio.domain.errors import BadInput, Busy, ErrorInfo, NotFound, StudioError
+from studio.domain.events import DownloadsChanged, Event, StageProgress
 from studio.host import network
-from studio.host.documents import read_json, write_json
 from studio.host.paths import Paths
 from studio.host.transfer.progress import Progress
 from studio.host.transfer.throttle import Throttle
 from studio.hub import get as hub_get
+from studio.hub import whoami
 from studio.hub.access import Access
+from studio.hub.whoami import Account
 
 _PUBLISH_S = 0.25
-_HOLD_S = 30.0
-"""An installation that has said nothing for so long holds nobody up."""
 _LEAST_LIMIT = 16 << 10
 _MOST_LIMIT = 100_000_000_000
+_HUB_WAIT_S = 330.0
+"""Hugging Face counts requests over five minutes, and says how long to wait."""
+_MOST_DONE = 20
+"""How many that are done the list shows."""
 _WAITING = (DownloadState.QUEUED, DownloadState.RUNNING, DownloadState.PAUSED)
 
 
-class _Kept(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    request: GetRequest
-    state: DownloadState
-
-
-class _Book(msgspec.Struct, frozen=True, kw_only=True):
-    jobs: tuple[_Kept, ...] = ()
-    limit_bytes_per_s: int | None = None
-
-
 class _Job:
-    def __init__(self, id_: str, request: GetRequest, state: DownloadState) -> None:
+    def __init__(
+        self, id_: str, request: GetRequest, state: DownloadState, *, is_first: bool = False
+    ) -> None:
         self.id = id_
         self.request = request
         self.state = state
+        self.is_first = is_first
+        self.is_here = False
+        """Fetched by a command without a service: nothing of it is kept in the book."""
         self.progress: Progress | None = None
         self.error: StudioError | None = None
+        self.failed: ErrorInfo | None = None
         self.result: Fetched | None = None
         self.task: asyncio.Task[None] | None = None
         self.ended = asyncio.Event()
@@ -79,9 +80,24 @@ class _Job:
             rate=now.rate if is_live else None,
             left_s=now.left_s if is_live else None,
             note=now.note if is_live else None,
-            error=self.error.info if self.error is not None else None,
+            error=self.failed,
             result=self.result,
+            is_first=self.is_first,
         )
+
+    def fail(self, error: StudioError) -> None:
+        self.error, self.failed, self.state = error, error.info, DownloadState.FAILED
+
+    def begin_again(self) -> None:
+        self.error = self.failed = None
+        self.state = DownloadState.QUEUED
+        self.ended.clear()
+
+    def kept(self) -> Kept:
+        return Kept(
+            id=self.id, request=self.request, state=self.state, is_first=self.is_first,
+            error=self.failed,
+        )  # fmt: skip
 
 
 class Downloads:
@@ -92,29 +108,28 @@ class Downloads:
         paths: Paths,
         publish: Callable[[Event], None],
         environ: Mapping[str, str] = os.environ,
+        on_fetched: Callable[[Fetched], Awaitable[None]] | None = None,
     ) -> None:
+        """`on_fetched` hears of what has come, before anybody is told that it is done."""
+        self._on_fetched = on_fetched
         self._paths = paths
         self._publish = publish
         self._environ = environ
         self._throttle = Throttle()
         self._jobs: list[_Job] = []
-        self._runtime: tuple[StageProgress, float] | None = None
+        self._urgent = Urgent()
         self._wake = asyncio.Event()
         self._is_changed = False
         self._is_running = False
-        self._is_read = asyncio.Event()
-
-    @property
-    def _file(self) -> Path:
-        return self._paths.home / "downloads.json"
+        self._is_read = False
+        self._reading = asyncio.Lock()
+        self._writing = asyncio.Lock()
+        self._written: Book | None = None
 
     async def run(self) -> None:
         """Take up what was left, and fetch one model after another until cancelled."""
-        self._is_running = True  # from now on whoever asks waits for what was left
-        book = await asyncio.to_thread(read_json, self._file, _Book) or _Book()
-        self._throttle.limit(book.limit_bytes_per_s)
-        self._jobs = [*(_again(kept) for kept in book.jobs), *self._jobs]
-        self._is_read.set()
+        self._is_running = True
+        await self._ready()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._announce())
             while True:
@@ -136,14 +151,20 @@ class Downloads:
         """
         await self._ready()
         job = next((j for j in self._jobs if j.request == request and j.state in _WAITING), None)
-        if job is None:
+        if job is None or not self._is_running:
             job = _Job(uuid.uuid4().hex[:8], request, DownloadState.QUEUED)
-            self._jobs.insert(0 if first else len(self._jobs), job)
+            self._jobs.append(job)
+        if first:
+            job.is_first = True
+            self._move_first(job)
         if not self._is_running:
+            job.is_here = True
             await self._work(job)
         else:
             if job.state is DownloadState.PAUSED:
                 job.state = DownloadState.QUEUED
+            if first:
+                self._make_way(job)
             await self._save()
             self._wake.set()
             await job.ended.wait()
@@ -165,19 +186,14 @@ class Downloads:
             case DownloadDeed.PAUSE if job.state in _WAITING:
                 self._stop(job, DownloadState.PAUSED)
             case DownloadDeed.RESUME if job.state in (DownloadState.PAUSED, DownloadState.FAILED):
-                job.error = None
-                job.state = DownloadState.QUEUED
-                job.ended.clear()
+                job.begin_again()
             case DownloadDeed.CANCEL:
                 self._stop(job, DownloadState.FAILED)
                 self._jobs.remove(job)
                 job.ended.set()
-            case DownloadDeed.FIRST:
-                self._jobs.remove(job)
-                self._jobs.insert(0, job)
-                for other in self._jobs[1:]:
-                    if other.state is DownloadState.RUNNING:
-                        self._stop(other, DownloadState.QUEUED)
+            case DownloadDeed.FIRST if job.state in _WAITING:
+                self._move_first(job)
+                self._make_way(job)
             case _:
                 pass
         await self._save()
@@ -197,44 +213,74 @@ class Downloads:
                 "`weir downloads limit off` takes the limit away.",
             )
         await self._ready()
-        if not self._is_running:
-            book = await asyncio.to_thread(read_json, self._file, _Book) or _Book()
-            book = msgspec.structs.replace(book, limit_bytes_per_s=request.bytes_per_s)
-            await asyncio.to_thread(write_json, self._file, book)
         self._throttle.limit(request.bytes_per_s)
         await self._save()
         return self.listed()
 
+    async def list(self) -> DownloadList:
+        """Return the queue; without a service, the one that was left."""
+        await self._ready()
+        return self.listed()
+
     def listed(self) -> DownloadList:
-        """Return the queue."""
-        runtimes = [_of_stage(self._runtime[0])] if self._runtime is not None else []
+        """Return the queue as far as it is known here."""
         return DownloadList(
-            downloads=(*runtimes, *(job.info() for job in self._jobs)),
+            downloads=(*self._urgent.infos(), *(job.info() for job in self._jobs)),
             limit_bytes_per_s=self._throttle.bytes_per_s,
-            is_held=self._runtime is not None,
+            is_held=self._urgent.is_any and any(job.state in _WAITING for job in self._jobs),
+            is_at_work=self._is_running,
         )
 
     async def login(self, request: LoginRequest) -> LoginInfo:
-        """Keep a hub's token, or forget it. Raises: BadInput (`hub-token`), HostLacks."""
-        access = await self._access()
-        return await asyncio.to_thread(access.keep_token, request.hub, request.token)
+        """Keep a hub's token when the hub knows it, or forget it; say whose it is.
+
+        A token that cannot be proven now, because the hub does not answer, is kept too.
+
+        Raises: BadInput (`hub-token`, `hub-token-refused`), HostLacks.
+        """
+        access, hub = await self._access(), request.hub
+        if request.token is None:
+            return await asyncio.to_thread(access.keep_token, hub, None)
+        token = access.given(hub, request.token)
+        found = await whoami.account(access, hub, token)
+        info = await asyncio.to_thread(access.keep_token, hub, token.text)
+        return _of(info, found, given=token.source)
 
     async def login_state(self, hub: HubName) -> LoginInfo:
-        """Return which token a hub gets, without the token."""
+        """Return which token a hub gets and whose it is, without the token.
+
+        Raises: BadInput (`hub-token`, `hub-token-refused`), HostLacks.
+        """
         access = await self._access()
-        return await asyncio.to_thread(access.login, hub)
+        token = await asyncio.to_thread(access.token, hub)
+        info = LoginInfo(hub=hub, endpoint=access.endpoint(hub))
+        if token is None:
+            return info
+        info = msgspec.structs.replace(info, source=token.source)
+        return _of(info, await whoami.account(access, hub, token), given=token.source)
 
     def heard(self, event: Event) -> None:
-        """Let models wait while a runtime is being fetched."""
-        if isinstance(event, StageProgress) and event.stage is Stage.RUNTIME:
-            is_busy = event.state is StageState.RUNNING
+        """Let models wait while what somebody waits for is being fetched."""
+        if isinstance(event, StageProgress):
             now = asyncio.get_running_loop().time()
-            self._hold((event, now) if is_busy else None)
+            if self._urgent.hear(event, now):
+                self._hold()
 
-    def _hold(self, runtime: tuple[StageProgress, float] | None) -> None:
-        self._runtime = runtime
-        self._throttle.hold(is_held=runtime is not None)
+    def _hold(self) -> None:
+        self._throttle.hold(is_held=self._urgent.is_any)
         self._is_changed = True
+
+    def _move_first(self, job: _Job) -> None:
+        self._jobs.remove(job)
+        self._jobs.insert(0, job)
+
+    def _make_way(self, job: _Job) -> None:
+        """Put back what runs in place of a download that comes first."""
+        if job.state is not DownloadState.QUEUED:
+            return
+        for other in self._jobs:
+            if other is not job and other.state is DownloadState.RUNNING:
+                self._stop(other, DownloadState.QUEUED)
 
     async def _work(self, job: _Job) -> None:
         job.state = DownloadState.RUNNING
@@ -248,27 +294,39 @@ class Downloads:
             job.result = await hub_get.get(
                 job.request, await self._access(), on_progress=on_progress, throttle=self._throttle
             )
+            if self._on_fetched is not None:
+                await self._on_fetched(job.result)
             job.state = DownloadState.DONE
         except StudioError as error:
-            job.error, job.state = error, DownloadState.FAILED
-        await self._save()
-        job.ended.set()
+            job.fail(error)
+        try:
+            await self._save()
+        finally:
+            job.ended.set()  # also when cancelled meanwhile: somebody waits
 
     async def _ready(self) -> None:
-        if self._is_running:
-            await self._is_read.wait()
+        """Take up what was left, once: nobody adds to the queue before."""
+        async with self._reading:
+            if self._is_read:
+                return
+            book = await asyncio.to_thread(download_book.read, self._paths)
+            self._throttle.limit(book.limit_bytes_per_s)
+            self._jobs = [_again(kept) for kept in book.jobs]
+            self._written = book
+            self._is_read = True
 
     async def _access(self) -> Access:
         policy = await asyncio.to_thread(network.in_force, self._paths, self._environ)
+        wait_most_s = max(policy.wait_most_s, _HUB_WAIT_S)
+        policy = msgspec.structs.replace(policy, wait_most_s=wait_most_s)
         return Access(paths=self._paths, policy=policy, environ=self._environ)
 
     async def _announce(self) -> None:
         """Tell of changes, at most four times a second."""
         while True:
             await asyncio.sleep(_PUBLISH_S)
-            now = asyncio.get_running_loop().time()
-            if self._runtime is not None and now - self._runtime[1] > _HOLD_S:
-                self._hold(None)
+            if self._urgent.forget_quiet(asyncio.get_running_loop().time()):
+                self._hold()
             if self._is_changed:
                 self._is_changed = False
                 self._publish(DownloadsChanged(downloads=self.listed()))
@@ -289,35 +347,33 @@ class Downloads:
         return found[0]
 
     async def _save(self) -> None:
-        """Write down what has to go on after a restart."""
+        """Write down what has to go on after a restart, and forget the oldest that are done."""
         self._is_changed = True
-        if not self._is_running:
-            return
-        jobs = tuple(
-            _Kept(id=job.id, request=job.request, state=job.state)
-            for job in self._jobs
-            if job.state is not DownloadState.DONE
+        done = [job for job in self._jobs if job.state is DownloadState.DONE]
+        for job in done[: max(0, len(done) - _MOST_DONE)]:
+            self._jobs.remove(job)
+        kept = (job for job in self._jobs if job not in done and not job.is_here)
+        book = Book(
+            jobs=tuple(job.kept() for job in kept),
+            limit_bytes_per_s=self._throttle.bytes_per_s,
         )
-        book = _Book(jobs=jobs, limit_bytes_per_s=self._throttle.bytes_per_s)
-        await asyncio.to_thread(write_json, self._file, book)
+        async with self._writing:
+            if book != self._written:
+                await asyncio.to_thread(download_book.write, self._paths, book)
+                self._written = book
 
 
-def _again(kept: _Kept) -> _Job:
+def _again(kept: Kept) -> _Job:
     is_running = kept.state is DownloadState.RUNNING
-    return _Job(kept.id, kept.request, DownloadState.QUEUED if is_running else kept.state)
+    state = DownloadState.QUEUED if is_running else kept.state
+    job = _Job(kept.id, kept.request, state, is_first=kept.is_first)
+    job.failed = kept.error
+    return job
 
 
-def _of_stage(progress: StageProgress) -> DownloadInfo:
-    is_bytes = progress.unit == "bytes"
-    done, total = progress.done, progress.total
-    return DownloadInfo(
-        id="runtime",
-        kind=DownloadKind.RUNTIME,
-        title=progress.title,
-        state=DownloadState.RUNNING,
-        done_bytes=int(done) if is_bytes and done is not None else None,
-        total_bytes=int(total) if is_bytes and total is not None else None,
-        rate=progress.rate if is_bytes else None,
-        note=progress.note,
-        can_change=False,
-    )
+def _of(info: LoginInfo, found: Account, *, given: str) -> LoginInfo:
+    """Return a login with what its hub says, and with what is used in place of what was given."""
+    note = found.note
+    if info.source is not None and info.source != given:
+        note = f"{info.source} is set too, and is used in its place."
+    return msgspec.structs.replace(info, account=found.name, role=found.role, note=note)

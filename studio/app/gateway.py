@@ -75,26 +75,31 @@ class Door:
         """Change names and doors.
 
         Raises: BadInput (`alias-invalid`, `host-invalid`, `origin-invalid`, `address-invalid`,
-        `certificate-unusable`, `nothing-to-forget`), NeedsConsent (`gateway-exposed`), PortTaken.
+        `certificate-unusable`, `port-invalid`, `nothing-to-forget`), NeedsConsent
+        (`gateway-exposed`), PortTaken.
         """
         before = self._settings.now.gateway
         after = changed(before, change)
         if after.is_exposed and not before.is_exposed:
             self._require_agreed(after, change)
         tls = await asyncio.to_thread(self._tls, after)
-        gateway, port = self._gateway, self._settings.now.port
-        moves = (before.address, before.tls, before.certificate, before.private_key) != (
-            after.address, after.tls, after.certificate, after.private_key,
+        gateway, old_port = self._gateway, self._settings.now.port
+        port = old_port if change.port is None else _port(change.port)
+        moves = (before.address, before.tls, before.certificate, before.private_key, old_port) != (
+            after.address, after.tls, after.certificate, after.private_key, port,
         )  # fmt: skip
         is_open = gateway.info().port is not None
         if moves and is_open:
+            if port != old_port:
+                await _free_port(after.address, port, False)  # before the old one closes
             await gateway.close()
             try:
                 await gateway.open(after.address, port, tls)
             except StudioError:
-                await gateway.open(before.address, port, await asyncio.to_thread(self._tls, before))
+                own = await asyncio.to_thread(self._tls, before)
+                await gateway.open(before.address, old_port, own)
                 raise
-        self._settings.change(gateway=after)
+        self._settings.change(gateway=after, port=port)
         self._allow(after)
         if moves and is_open:
             self._publish(GatewayChanged(base_url=gateway.info().base_url))
@@ -284,6 +289,16 @@ def _address(text: str) -> str:
             " of this machine.",
         )
     return str(address)
+
+
+def _port(number: int) -> int:
+    if 1 <= number <= _LAST_PORT:
+        return number
+    raise BadInput(
+        "port-invalid",
+        f"{number} is no port.",
+        hint=f"A port is a number from 1 to {_LAST_PORT}; those below 1024 are the system's own.",
+    )
 
 
 def _notes(chosen: GatewaySettings) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from studio.domain.plans import MadePreset, MakeRequest, PlanRequest
 from studio.domain.units import tokens_text
 from studio.host.files import write_atomic
 from studio.host.paths import Paths
+from studio.models.finding import RECORDS
 from studio.planner import budget, propose
 from studio.planner.arguments import Arguments
 from studio.planner.card_ledger import Ground
@@ -250,7 +251,7 @@ def _model_lines(folder: Folder, model_id: str) -> list[str]:
     sizes = {
         path.name: path.stat().st_size
         for path in sorted(folder.path.iterdir())
-        if path.is_file() and path.suffix in _FILE_KINDS
+        if path.is_file() and path.suffix in _FILE_KINDS and path.name not in RECORDS
     }
     lines = [
         "[model]",

@@ -53,6 +53,8 @@ class Around:
     target: Callable[[], EngineTarget | None]
     idle_since_s: Callable[[], float | None]
     """None: it has requests."""
+    is_measured: Callable[[], bool]
+    """Whether a bench is under way."""
     is_open: Callable[[], bool]
     """Whether the gateway is."""
     open_gateway: Callable[[], Awaitable[object]]
@@ -370,6 +372,7 @@ class OnDemand:
             doing,
             is_coming=around.is_coming(),
             idle_s=around.idle_since_s(),
+            is_measured=around.is_measured(),
             lines=self.tickets.lines(),
             now_s=time.monotonic(),
         )

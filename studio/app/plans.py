@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from studio.app.boots_seen import BootsSeen
 from studio.app.cards import remembered, require_known
 from studio.app.machine import Machine
@@ -21,10 +23,12 @@ from studio.domain.errors import BadInput, HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.plans import Plan, PlanRequest, PlanVerdict
+from studio.domain.preparing import PresetStanding
 from studio.host import hosts, processes
 from studio.host.documents import read_toml
 from studio.host.paths import Paths, bundled_root
 from studio.models import library
+from studio.models.standing import of_all
 from studio.planner import boots, calibration, headroom
 from studio.planner.arguments import Arguments
 from studio.planner.boots import Boots
@@ -110,7 +114,8 @@ class Plans:
     def _plan(self, request: PlanRequest, ground: Ground) -> Plan:
         known = Calibration() if ground.is_replay else self.seen.known()
         case, around = self._case(request, ground, known)
-        return self.judged(request, case, around)
+        made = self.judged(request, case, around)
+        return msgspec.structs.replace(made, files=self._files(case.preset))
 
     # -- what is planned -------------------------------------------------------------------
 
@@ -274,6 +279,11 @@ class Plans:
             boot_source=times.source,
             rungs=headroom.ladder(rungs, case.profiles, is_wsl=host.is_wsl),
         )
+
+    def _files(self, preset: Preset | None) -> PresetStanding | None:
+        """Return what the models still need, or None when that is nothing."""
+        found = of_all(self._paths, preset.id, preset.models) if preset is not None else None
+        return None if found is None or found.is_usable else found
 
     def _download_bytes(self, case: Case) -> int | None:
         if case.preset is None or case.recipe is None:

@@ -7,7 +7,6 @@ like this machine, and nothing is ever started here.
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -29,11 +28,16 @@ from studio.domain.presets import (
     ImportPresetRequest,
     PresetDetail,
     PresetDiff,
+    PresetRemoved,
     PresetText,
+    RetitleRequest,
+    UpdateRequest,
 )
 from studio.host import hosts
 from studio.host.paths import Paths
 from studio.models import library
+from studio.models.places import shared_root
+from studio.models.standing import of_all
 from studio.presets import choose, knobs, resolve
 from studio.presets.choose import Fit
 from studio.presets.own import OwnPresets
@@ -137,7 +141,7 @@ class Presets:
         missing = [
             f"{spec.title} is not here. {library.how_to_get(self._paths, spec)}"
             for spec in preset.models
-            if spec.wheel is None and library.find(self._paths, spec) is None
+            if library.find(self._paths, spec) is None and not library.can_get(spec)
         ]
         return (*notes, *missing)
 
@@ -163,6 +167,7 @@ class Presets:
             notes=self._notes(preset, recipe),
             resolved=fit.resolved,
             default_values=fit.resolved.knobs if fit.resolved is not None else {},
+            files=of_all(self._paths, preset.id, preset.models),
         )
 
     async def copy(self, preset_id: str, request: CopyRequest) -> PresetText:
@@ -183,6 +188,23 @@ class Presets:
             await asyncio.to_thread(self._own.save, preset_id, request.text)
         else:
             await asyncio.to_thread(self._own.edit, preset_id, request.values)
+        return await self._changed(preset_id)
+
+    async def retitle(self, preset_id: str, request: RetitleRequest) -> PresetText:
+        """Give a preset another title. Raises: as `OwnPresets.retitle`."""
+        await asyncio.to_thread(self._own.retitle, preset_id, request.title)
+        return await self.text(preset_id)
+
+    async def remove(self, preset_id: str) -> PresetRemoved:
+        """Delete a preset of the person's own. Raises: as `OwnPresets.remove`."""
+        return await asyncio.to_thread(self._own.remove, preset_id)
+
+    async def update(self, preset_id: str, request: UpdateRequest) -> PresetText:
+        """Take over what changed in a preset's original. Raises: as `OwnPresets.update`."""
+        await asyncio.to_thread(self._own.update, preset_id, request)
+        return await self._changed(preset_id)
+
+    async def _changed(self, preset_id: str) -> PresetText:
         made = await self.text(preset_id)
         # Saved all the same: the second of two changes is often what makes the first one right.
         resolved = (await self.one(preset_id)).resolved
@@ -278,7 +300,7 @@ class Presets:
         else:  # where it would be, but for the part that installing decides
             folder = self._paths.runtimes / recipe.name / argv_notes.PLACE_OF_ID
             python = folder / "python" / "bin" / "python3"
-        models = [str(library.model_folder(self._paths, spec)) for spec in preset.models]
+        models = [str(library.place_of(self._paths, spec)) for spec in preset.models]
         return Places(
             python=str(python),
             runtime=str(folder),
@@ -292,8 +314,9 @@ class Presets:
 
     def _folders(self, preset: Preset, places: Places) -> tuple[str, ...]:
         """Return what a container has to see: models of the person's own lie anywhere."""
-        own = [str(Path(one.folder)) for one in preset.models if one.folder is not None]
-        models = [] if len(own) == len(preset.models) else [str(self._paths.models)]
+        lying = [shared_root(library.place_of(self._paths, m)) for m in preset.models]
+        own = [str(one) for one in lying if not one.is_relative_to(self._paths.models)]
+        models = [] if len(own) == len(lying) else [str(self._paths.models)]
         return tuple(dict.fromkeys([places.runtime, *models, *own, places.cache]))
 
     def _recipe(self, name: str) -> RuntimeRecipe | None:

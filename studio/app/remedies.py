@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from studio.app.diagnosis import match_of
@@ -13,10 +14,11 @@ from studio.domain.alarms import Alarm
 from studio.domain.control import Status, UpRequest, UpResult
 from studio.domain.diagnosis import Fixed, FixRequest, Offered, RemedyList
 from studio.domain.errors import BadInput, Busy, NotFound
+from studio.domain.manifests import ModelSpec
 from studio.domain.remedies import Remedy, RemedyKind
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host.paths import Paths
-from studio.models import library
+from studio.models import library, places
 from studio.presets import choose
 from studio.presets.store import PresetStore
 
@@ -148,7 +150,8 @@ class Remedies:
         mended: list[str] = []
         for spec in self._presets.get(preset_id).models:
             folder = library.model_folder(self._paths, spec)
-            if spec.wheel is None:
+            await asyncio.to_thread(self._require_own, spec, folder)
+            if spec.wheel is None and not (folder / library.PREPARED_FILE).is_file():
                 await asyncio.to_thread(library.check, folder, spec)
                 raise BadInput(
                     "model-by-hand",
@@ -156,10 +159,22 @@ class Remedies:
                     "the Studio cannot fetch them again.",
                     hint=library.how_to_get(self._paths, spec),
                 )
-            record = folder / library.RECORD_FILE
-            await asyncio.to_thread(record.unlink, missing_ok=True)
+            await asyncio.to_thread(library.disown, folder)
             mended.append(spec.title)
         return mended
+
+    def _require_own(self, spec: ModelSpec, folder: Path) -> None:
+        """Raise BadInput (`model-by-hand`) for one that is served where a person keeps it."""
+        found = library.find(self._paths, spec)
+        if found in (None, folder) or places.is_plain(spec):
+            return
+        assert found is not None
+        raise BadInput(
+            "model-by-hand",
+            f"{spec.title} is served from {found}, where the Studio changes nothing.",
+            hint=f"`weir models rm` takes {found.name} out of the library; `weir up` then makes"
+            " the model anew.",
+        )
 
 
 def _numbered(

@@ -9,9 +9,8 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from studio.app.report_collect import Collected, collect
+from studio.app.report_collect import Asked, Collected, collect
 from studio.app.report_words import summary
 from studio.domain.errors import BadInput, HostLacks, StudioError
 from studio.domain.report import (
@@ -26,15 +25,12 @@ from studio.domain.report import (
 from studio.host import files, redact
 from studio.host.paths import Paths
 
-if TYPE_CHECKING:
-    from studio.app.studio import Studio
-
 
 class Reports:
     """Makes the reports of one home."""
 
     def __init__(
-        self, paths: Paths, studio: "Callable[[], Studio]", *, has_service: bool = True
+        self, paths: Paths, studio: Callable[[], Asked], *, has_service: bool = True
     ) -> None:
         """`studio` may raise StudioError: then the report says so, and does without."""
         self._paths = paths
@@ -127,15 +123,3 @@ def _unwritable(path: Path, error: OSError) -> HostLacks:
         f"{path} cannot be written: {error.strerror or error}.",
         hint="Choose another folder: `weir report FILE`.",
     )
-
-
-def opened(paths: Paths) -> "Callable[[], Studio]":
-    """Return what opens a Studio of this home without a service; it may raise StudioError."""
-
-    def studio() -> "Studio":
-        from studio.app.studio import Studio
-        from studio.app.wiring import Parts
-
-        return Studio(Parts(paths))
-
-    return studio

@@ -4,13 +4,12 @@ import asyncio
 import dataclasses
 import functools
 import importlib.metadata
-import platform
 import re
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
@@ -26,12 +25,17 @@ from studio.domain.metrics import LogLine, Tick
 from studio.domain.plans import Plan, PlanRequest
 from studio.domain.presets import ArgvRequest, ArgvResult
 from studio.domain.runtimes import RuntimeDetail
+from studio.host import system_name
 from studio.host.paths import Paths
 from studio.serving import diagnose, log_pages
 from studio.serving.log_file import stamp
 
 if TYPE_CHECKING:
-    from studio.app.studio import Studio
+    from studio.app.doctor import Doctor
+    from studio.app.network import Network
+    from studio.app.plans import Plans
+    from studio.app.presets import Presets
+    from studio.app.runtimes import Runtimes
 
 T = TypeVar("T")
 
@@ -53,6 +57,25 @@ _UNREADABLE = (
     msgspec.MsgspecError, sqlite3.Error,
 )  # fmt: skip
 """What a half-broken home may lead to; a report says so and goes on."""
+
+
+class Asked(Protocol):
+    """Whom a report asks: the parts of a Studio that it is about."""
+
+    doctor: "Doctor"
+    network: "Network"
+    plans: "Plans"
+    presets: "Presets"
+    runtimes: "Runtimes"
+
+    def status(self) -> Status:
+        """Return one instant of everything."""
+
+    def chosen(self) -> Settings:
+        """Return what the person chose."""
+
+    def history(self, seconds: int) -> list[Tick]:
+        """Return the ticks of the last `seconds`."""
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -77,7 +100,7 @@ class Collected:
 
 async def collect(
     paths: Paths,
-    studio: "Studio | None",
+    studio: Asked | None,
     *,
     has_service: bool,
     problem: ErrorInfo | None,
@@ -121,7 +144,7 @@ def _lines(found: Collected, paths: Paths, source: str, count: int) -> list[LogL
     return list(page.lines) if page is not None else []
 
 
-async def _ask_all(found: Collected, studio: "Studio") -> list[Tick]:
+async def _ask_all(found: Collected, studio: Asked) -> list[Tick]:
     status = _tried(found, "status", studio.status)
     found.status = status if found.has_service else None
     preset, runtime, overrides = _what(found, studio.chosen())
@@ -275,8 +298,8 @@ def _versions() -> dict[str, str]:
     found = {
         "weir-studio": __version__,
         "python": sys.version.split()[0],
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
+        "system": f"{system_name.system()} {system_name.release()}",
+        "machine": system_name.machine(),
     }
     for name in _PACKAGES:
         try:

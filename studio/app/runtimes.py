@@ -9,6 +9,7 @@ import functools
 from collections.abc import Awaitable, Callable
 
 from studio.app.consent import ask
+from studio.app.installs import Installs
 from studio.domain.control import RuntimeVersions
 from studio.domain.errors import HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
@@ -17,6 +18,7 @@ from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.runtimes import (
     FetchedSeries,
     InstallRequest,
+    InstallStopped,
     PinRequest,
     RollbackRequest,
     RuntimeDetail,
@@ -25,7 +27,7 @@ from studio.domain.runtimes import (
 from studio.host.meter import Report
 from studio.host.network import in_force
 from studio.host.paths import Paths
-from studio.runtimes import describe, install, pin, repair, series, verdict, verify, versions
+from studio.runtimes import describe, install, moved, pin, repair, series, verdict, verify, versions
 from studio.runtimes import folder as folders
 from studio.runtimes.catalog import Catalog
 
@@ -39,7 +41,10 @@ class Runtimes:
         catalog: Catalog,
         host: Callable[[], Awaitable[HostSnapshot]],
         report: Report,
+        installs: Installs | None = None,
     ) -> None:
+        """`installs` is shared with whoever else installs in this service."""
+        self._installs = installs if installs is not None else Installs(paths)
         self._paths = paths
         self._catalog = catalog
         self._host = host
@@ -92,7 +97,8 @@ class Runtimes:
         """Install a runtime; one that is installed stays as it is, whatever its recipe says by now.
 
         Raises: NotFound (`runtime-unknown`), HostLacks (`runtime-not-pinned`, `hash-unverified`,
-        `runtime-does-not-fit`), NeedsConsent (`large-download`), and what the installer raises.
+        `runtime-does-not-fit`), NeedsConsent (`large-download`), Busy (`install-running`,
+        `install-stopped`), and what the installer raises.
         """
         recipe = self._catalog.recipe(name)
         if await asyncio.to_thread(folders.in_use, self._paths, name) is None:
@@ -100,8 +106,22 @@ class Runtimes:
             _require_fit(recipe, await self._host())
             size = await asyncio.to_thread(install.download_bytes, recipe, self._paths)
             ask(recipe.title, size, recipe.needs.disk_bytes, consent=request.consent)
-            await install.install(recipe, self._paths, self._report)
+            await self._installs.run(
+                name,
+                recipe.title,
+                self._report,
+                lambda report: install.install(recipe, self._paths, report),
+            )
         return await self.one(name)
+
+    async def stop(self, name: str) -> InstallStopped:
+        """Stop a runtime's installation, update or import, whoever asked for it.
+
+        What is in use stays in use, what was fetched is kept. Returns when it has ended.
+
+        Raises: NotFound (`runtime-unknown`).
+        """
+        return await self._installs.stop(self._catalog.recipe(name).name)
 
     async def verify(self, name: str, *, full: bool) -> Verdict:
         """Compare what is installed with the list of its files.
@@ -109,6 +129,7 @@ class Runtimes:
         Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), HostLacks (`not-readable`).
         """
         runtime = await asyncio.to_thread(self._installed, self._catalog.recipe(name))
+        await moved.settle(self._paths, runtime, self._report)
         return await verify.verify(self._paths, runtime, full=full, report=self._report)
 
     def _installed(self, recipe: RuntimeRecipe) -> InstalledRuntime:

@@ -119,12 +119,15 @@ class ServiceUnit:
     async def install(self, request: UnitRequest) -> UnitInfo:
         """Write the unit, let it start at login, and start it unless a service runs by hand.
 
-        Raises: HostLacks (`service-as-root`, `no-systemd`, `no-user-session`, `unit-not-started`,
-        `linger-refused`, `not-writable`), BadInput (`unit-edited`, `unit-of-another-home`,
-        `unit-is-link`).
+        Raises: HostLacks (`service-as-root`, `service-as-appimage`, `no-systemd`,
+        `no-user-session`, `unit-not-started`, `linger-refused`, `not-writable`), BadInput
+        (`unit-edited`, `unit-of-another-home`, `unit-is-link`).
         """
         if self._manager.uid == 0:
             raise _as_root()
+        image = self._environ.get("APPIMAGE")
+        if image:
+            raise _as_image(image)
         version = await self._manager.version()
         text = self._render(version)
         self._require_ours(text, force=request.force)
@@ -277,6 +280,16 @@ def _as_root() -> HostLacks:
         hint="Run it as the person who uses the Studio. For the whole machine, "
         "`weir service install --dry-run` prints the unit: put it into /etc/systemd/system with "
         "`User=` and `WantedBy=multi-user.target`.",
+    )
+
+
+def _as_image(image: str) -> HostLacks:
+    return HostLacks(
+        "service-as-appimage",
+        f"systemd cannot keep the service of an AppImage: {image} is mounted anew at each start, "
+        "by a program that systemd would take for the service.",
+        hint="Install the .deb or the .run: settings, runtimes and models stay where they are. "
+        "`weir up` in a terminal goes on as before.",
     )
 
 

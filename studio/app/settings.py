@@ -48,6 +48,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Preset to the size that its pool keeps."""
     on_sleep: SleepPolicy = SleepPolicy.KEEP
     """What becomes of the engine when the machine sleeps."""
+    model_folders: tuple[str, ...] = ()
+    """Folders that are searched for models, beside our own and the hub's cache."""
+    model_references: tuple[str, ...] = ()
+    """Single models that stay where they are."""
     log_file_mib: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 5
     """How large a file of the engine's log gets."""
     log_files: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5

@@ -15,14 +15,20 @@ from studio.domain.metrics import Tick
 from studio.domain.plans import Plan
 from studio.domain.pool import Resident
 from studio.domain.server import EngineSnapshot
-from studio.domain.speed import KeySpeed, SpeedFigure, SpeedReport, SpeedSteps, SpeedVerdict
+from studio.domain.speed import (
+    PROCESSOR,
+    KeySpeed,
+    SpeedFigure,
+    SpeedReport,
+    SpeedSteps,
+    SpeedVerdict,
+)
 from studio.monitor import figures, own_speeds, verdict
 from studio.monitor.figures import Machine
 from studio.monitor.own_speeds import Served, Sums
 from studio.monitor.recorder import Recorder
 from studio.monitor.speed import SpeedWindow
 
-_PROCESSOR = "processor"
 _WRITE_S = 60.0
 _HOUR_S = 3_600
 
@@ -134,7 +140,7 @@ class Speed:
             at=tick.at,
             preset=engine.preset if engine.adopted is None else engine.adopted.name,
             runtime_id=engine.runtime_id,
-            card=None if served is None or served.cards == _PROCESSOR else served.cards,
+            card=None if served is None or served.cards == PROCESSOR else served.cards,
             running=running,
             waiting=tick.waiting,
             prefill_tokens_per_s=tick.prefill_tokens_per_s,
@@ -164,19 +170,23 @@ class Speed:
         if not engine.overrides:  # figures are of the preset as it is
             with contextlib.suppress(StudioError):  # the preset was taken away meanwhile
                 found = figures.published(self._expected(served.preset), self._machine())
-        if found is None or found.tokens_per_step is not None or own is None:
+        if found is None or own is None:
             return found or own
+        if found.tokens_per_step is not None or own.tokens_per_step is None:
+            # Without speculation the published speed says how long a step takes.
+            return found
         return msgspec.structs.replace(
             found,
             tokens_per_step=own.tokens_per_step,
             step_s=own.step_s,
             steps_of=SpeedSteps.PAST,
+            before_tokens_per_s=own.decode_tokens_per_s,
         )
 
     def _what(self, engine: EngineSnapshot) -> Served | None:
         if engine.preset is None or engine.adopted is not None:
             return None
-        cards = "+".join(_card_text(one) for one in self._cards()) or _PROCESSOR
+        cards = "+".join(_card_text(one) for one in self._cards()) or PROCESSOR
         changed = "".join(f" {name}={value}" for name, value in sorted(engine.overrides.items()))
         return Served(engine.preset + changed, cards, engine.runtime_id or "")
 
@@ -185,9 +195,11 @@ class Speed:
         limits = [one.power_limit_w for one in cards]
         known = [one for one in limits if one is not None]
         return Machine(
-            cards=tuple(one.name for one in cards),
+            cards=tuple((one.name, one.total_bytes) for one in cards),
             power_w=min(known) if known and len(known) == len(limits) else None,
             is_wsl=host.is_wsl if host is not None else False,
+            processor=host.cpu_name if host is not None else None,
+            processors=host.cpu_count if host is not None else None,
         )
 
     def _cards(self) -> list[Gpu]:

@@ -21,6 +21,7 @@ from studio.domain.metrics import EngineSample, Tick
 from studio.domain.readings import EngineReading, HostReading, Intent, PathReport, SpillLook
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host import memory_readings, pressure, wsl
+from studio.host.adapter_pdh import PdhWatch
 from studio.host.adapter_watch import AdapterWatch
 from studio.host.bounded import Bounded, Overdue
 from studio.host.documents import read_json, write_json
@@ -52,7 +53,7 @@ class Spill:
         *,
         engine: Callable[[], EngineSnapshot],
         target: Callable[[], Target | None],
-        adapters: AdapterWatch | None = None,
+        adapters: AdapterWatch | PdhWatch | None = None,
     ) -> None:
         """`file` keeps what is normal for each adapter; `adapters`: where Windows is around us."""
         self._file = file
@@ -166,8 +167,10 @@ class Spill:
         return acceleration.read(body)
 
 
-def watch_of(environ: Mapping[str, str] = os.environ) -> AdapterWatch | None:
+def watch_of(environ: Mapping[str, str] = os.environ) -> AdapterWatch | PdhWatch | None:
     """Return a watch of Windows' counters, where there is a Windows."""
+    if sys.platform == "win32":
+        return PdhWatch()
     kernel = pressure.text_of(Path("/proc/sys/kernel/osrelease"))
     return AdapterWatch(environ=environ) if wsl.is_wsl(kernel, environ) else None
 

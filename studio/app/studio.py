@@ -14,23 +14,29 @@ from studio.app.bus import Bus
 from studio.app.clients_around import made as made_clients
 from studio.app.demand_wiring import around
 from studio.app.diagnosis import Diagnoses
+from studio.app.disk import DiskUsage
 from studio.app.doctor import Doctor
 from studio.app.downloads import Downloads
 from studio.app.gateway import Door
 from studio.app.insight import Insight
+from studio.app.installs import Installs
 from studio.app.last_failure import LastFailure
+from studio.app.library_wiring import made as made_library
 from studio.app.line_speed import LineSpeed
 from studio.app.live_cards import LiveCards
 from studio.app.logs import Logs
 from studio.app.machine import Machine
+from studio.app.model_files import ModelFiles, plain_roots
 from studio.app.my_model import MyModels
 from studio.app.network import Network
 from studio.app.plans import Plans, engine_pids
+from studio.app.preparing import Preparing
 from studio.app.presets import Presets
 from studio.app.rehearsal import Rehearsal
 from studio.app.remedies import Remedies
 from studio.app.report import Reports
 from studio.app.runtimes import Runtimes
+from studio.app.self_update import SelfUpdate
 from studio.app.selftest import Selftest
 from studio.app.service_life import ServiceLife, is_working
 from studio.app.settings import Settings
@@ -44,8 +50,10 @@ from studio.app.updates import Updates
 from studio.app.wiring import Parts
 from studio.domain.alarms import Alarm
 from studio.domain.control import GatewayInfo, ProcessInfo, ServiceInfo, Status, UpRequest, UpResult
+from studio.domain.downloads import in_short
 from studio.domain.events import (
     AlarmChanged,
+    DownloadsChanged,
     EngineChanged,
     Event,
     GatewayChanged,
@@ -79,8 +87,14 @@ class Studio:
         self._started_at = time.time()
         parts.bind(self)
         parts.slow_paths.look_at(lambda: self._machine.last)
-        self.downloads = Downloads(parts.paths, self.bus.publish)
-        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self._heard)
+        self.downloads = Downloads(
+            parts.paths, self.bus.publish, on_fetched=lambda fetched: self.library.fetched(fetched)
+        )
+        self.library = made_library(
+            parts, self.bus, engine=self.engine, downloads=self.downloads.listed
+        )
+        installs = Installs(parts.paths)
+        self.runtimes = Runtimes(parts.paths, parts.catalog, self.host, self._heard, installs)
         self.presets = Presets(
             parts.paths, parts.presets, parts.catalog, self._seen_host,
             lambda: parts.settings.now.pins,
@@ -97,11 +111,13 @@ class Studio:
         )  # fmt: skip
         rehearsal = Rehearsal(self.plans, lambda: parts.supervisor.facts, self._line)
         self.updates = Updates(
-            parts.paths, parts.catalog, parts.presets, self.host, self.bus.publish
+            parts.paths, parts.catalog, parts.presets, self.host, self._heard, installs
         )
         self.network = Network(parts.paths)
         self.uninstalling = Uninstall(parts.paths)
-        self.diagnoses = Diagnoses(parts.paths, lambda: parts.signatures)
+        self.disk = DiskUsage(parts.paths, self.uninstalling)
+        self.self_update = SelfUpdate(parts.paths)
+        self.diagnoses = Diagnoses(parts.paths, parts.signatures)
         self._failed = LastFailure(parts.paths.last_failure)
         self.remedies = Remedies(
             paths=parts.paths, presets=parts.presets, failed=self._failed, engine=self.engine,
@@ -133,10 +149,15 @@ class Studio:
             parts.paths, keys=self.keys, door=self.door, presets=parts.presets,
             settings=parts.settings, engine=self.engine,
         )  # fmt: skip
-        self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish)
+        self.bundles = Bundles(parts.paths, parts.catalog, self.host, self.bus.publish, installs)
         self.boots = Boots(parts, self._stages, parts.supervisor.ensure_ready)
         self.bench = Bench(parts, host=self.host, boot=self.boots.last)
+        models = ModelFiles(
+            parts.paths, self.downloads, roots=lambda: plain_roots(self.library.folders())
+        )
+        self.preparing = Preparing(parts.paths, parts.presets, parts.catalog, models, self._heard)
         up = Up(
+            models=models,
             paths=parts.paths,
             presets=parts.presets,
             catalog=parts.catalog,
@@ -146,6 +167,7 @@ class Studio:
             open_gateway=self.door.open,
             ensure_ready=self.boots.ensure_ready,
             first_key=self.keys.first,
+            installs=installs,
         )
         self.starts = Starts(
             parts, self, self._machine, stages=self._stages, up=up, rehearsal=rehearsal,
@@ -174,6 +196,7 @@ class Studio:
                 check=up.check_words, check_all=self.starts.checked, serve=self.starts.serve,
                 halt=self.starts.halt, open_gateway=self.door.open, publish=self.bus.publish,
                 idle_since_s=self.bench.idle_since_s,
+                is_measured=lambda: self.bench.is_running,
             )
         )  # fmt: skip
         self.bench.on_over = self.on_demand.wake
@@ -219,6 +242,8 @@ class Studio:
                 tasks.create_task(self.adopting.run())
                 tasks.create_task(self.on_demand.run())
                 tasks.create_task(self.downloads.run())
+                tasks.create_task(self.library.run())
+                tasks.create_task(self.self_update.run(lambda: self.care.now().check_updates))
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -295,6 +320,7 @@ class Studio:
             queue=self.on_demand.queue(),
             alarms=self.alarms.active,
             monitor=self._parts.sampler.info(),
+            downloads=in_short(self.downloads.listed()),
         )
 
     def chosen(self) -> Settings:
@@ -310,6 +336,8 @@ class Studio:
         events: list[Event] = [*self._stages.now, EngineChanged(engine=self.engine())]
         events.append(GatewayChanged(base_url=self.gateway().base_url))
         events += [AlarmChanged(alarm=one) for one in self.alarms.active]
+        if (queue := self.downloads.listed()).downloads:
+            events.append(DownloadsChanged(downloads=queue))
         if self._parts.sampler.last is not None:
             events.append(Ticked(tick=self._parts.sampler.last))
         return events

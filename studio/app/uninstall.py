@@ -5,9 +5,10 @@ removed, never what it points at; a second run goes on where a kill ended the fi
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+
+import msgspec
 
 from studio.domain.errors import Busy, StudioError
 from studio.domain.secrets import StoreKind
@@ -18,7 +19,7 @@ from studio.domain.uninstall import (
     UninstallRequest,
     UninstallResult,
 )
-from studio.host import plain_home, processes, unit_file
+from studio.host import own_program, plain_home, processes, unit_file
 from studio.host.documents import read_json
 from studio.host.own_program import OwnProgram, find
 from studio.host.paths import Paths
@@ -60,6 +61,10 @@ _IN_HOME: Mapping[str, Belongings] = {
     "service": Belongings.SERVICE,
     "gateway": Belongings.SERVICE,
     "service-unit.json": Belongings.SERVICE,
+    "update": Belongings.CACHE,
+    "copies": Belongings.KEYS,
+    "wsl.json": Belongings.SETTINGS,
+    "wsl": Belongings.MODELS,  # a whole disk, with models in it
 }
 """Every name that the Studio writes into its folder; a test compares it with what it wrote."""
 _SIDE_FILES = ("-wal", "-shm", "-journal", ".lock", ".damaged", ".before")
@@ -83,7 +88,7 @@ class Uninstall:
     def plan(self) -> UninstallPlan:
         """Return what there is. Blocks while folders are measured."""
         program = self._program()
-        known = sorted(self._known(program))
+        known = sorted(self._known(program), key=_order)
         seen: set[tuple[int, int]] = set()
         places = tuple(_place(path, group, seen) for path, group in known if os.path.lexists(path))
         return UninstallPlan(
@@ -116,9 +121,9 @@ class Uninstall:
         for group in Belongings:
             for place in plan.places if group in wanted else ():
                 if place.group is group:
-                    problem = _remove(Path(place.path))
+                    problem = own_program.remove(Path(place.path))
                     left += [] if problem is None else [problem]
-                    removed += [place] if problem is None else []
+                    removed += [place] if problem is None else _partly(place)
         _remove_if_empty(self._paths.home)
         if Belongings.PROGRAM in wanted:
             for folder in self._program().folders:
@@ -181,6 +186,12 @@ class Uninstall:
         return pid if is_pid else None
 
 
+def _order(known: tuple[Path, Belongings]) -> tuple[int, Path]:
+    """Return where to measure it: what runtimes and caches share belongs to the runtimes."""
+    path, group = known
+    return list(Belongings).index(group), path
+
+
 def _group(name: str) -> Belongings | None:
     """Return what a name in the home belongs to; files beside one of ours belong with it."""
     if name in _IN_HOME:
@@ -215,16 +226,13 @@ def _place(path: Path, group: Belongings, seen: set[tuple[int, int]]) -> Place:
     return Place(path=str(path), group=group, bytes=size, files=len(files) if is_folder else 1)
 
 
-def _remove(path: Path) -> str | None:
-    """Remove one thing; return why it stays, if it does."""
-    try:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        return f"{error.filename or path}: {error.strerror or error}"
-    return None
+def _partly(place: Place) -> list[Place]:
+    """Return what went of a place of which something stays, as a person's files in a version."""
+    stays = _place(Path(place.path), place.group, set())
+    gone = msgspec.structs.replace(
+        place, bytes=place.bytes - stays.bytes, files=place.files - stays.files
+    )
+    return [gone] if gone.files > 0 and gone.bytes >= 0 else []
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from studio.app.cards import choice as card_choice
 from studio.app.cards import remembered as kept_cards
 from studio.app.cards import require_known
+from studio.app.installs import Installs
+from studio.app.model_files import ModelFiles
 from studio.app.pin_overrides import with_pin
 from studio.app.settings import SettingsFile
 from studio.app.stages import Stages
@@ -25,7 +27,8 @@ from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
 from studio.host import plain_home
 from studio.host.files import from_os_error, make_private
 from studio.host.paths import Paths
-from studio.models import fetch, library
+from studio.models import library
+from studio.models.standing import in_words, of_all
 from studio.presets import choose, knobs, resolve
 from studio.presets.store import PresetStore
 from studio.runtimes import folder as runtime_folders
@@ -100,16 +103,20 @@ class Up:
         catalog: Catalog,
         settings: SettingsFile,
         stages: Stages,
+        models: ModelFiles,
         host: Callable[[], Awaitable[HostSnapshot]],
         open_gateway: Callable[[int, bool], Awaitable[str]],
         ensure_ready: Callable[[Launch, Choice, Sequence[Path]], Awaitable[EngineSnapshot]],
         first_key: Callable[[KeyRequest], Awaitable[NewKey | None]],
+        installs: Installs | None = None,
     ) -> None:
+        self._installs = installs if installs is not None else Installs(paths)
         self._paths = paths
         self._presets = presets
         self._catalog = catalog
         self._settings = settings
         self._stages = stages
+        self._models = models
         self._host = host
         self._open_gateway = open_gateway
         self._ensure_ready = ensure_ready
@@ -197,7 +204,7 @@ class Up:
         runtime = await self._runtime(choice)
         folder = runtime_folders.folder_of(self._paths, runtime)
         python = runtime_folders.python_of(self._paths, runtime)
-        models = [await self._model(spec, python) for spec in preset.models]
+        models = [await self._model(spec, choice.recipe, python) for spec in preset.models]
         stages.begin(Stage.BOOT, preset.title)
         await asyncio.to_thread(litter.sweep, self._paths)
         rendered = self.render(choice, runtime, folder, models)
@@ -265,16 +272,16 @@ class Up:
         if runtime_folders.in_use(self._paths, choice.recipe.name) is None:
             pin.require_installable(choice.recipe)
         for spec in choice.preset.models:
-            if spec.wheel is None:
-                library.check(library.model_folder(self._paths, spec), spec)
+            self._models.require(spec)
         size = self.still_to_fetch_bytes(choice.preset, choice.recipe)
         if size <= ASK_ABOVE_BYTES or request.consent:
             return
-        disk = choice.recipe.needs.disk_bytes + sum(m.disk_bytes for m in choice.preset.models)
+        standing = of_all(self._paths, choice.preset.id, choice.preset.models)
+        disk = choice.recipe.needs.disk_bytes + standing.disk_bytes
         raise NeedsConsent(
             "large-download",
             f"`{choice.preset.id}` ({choice.preset.title}) needs {bytes_text(size)} of downloads "
-            f"and {bytes_text(disk)} of disk in {self._paths.home}.",
+            f"and {bytes_text(disk)} of disk in {self._paths.home}.{in_words(standing)}",
             hint="Say yes with `weir up --yes`, or choose another preset: `weir presets`.",
             data={"what": choice.preset.id, "download_bytes": size, "disk_bytes": disk},
         )
@@ -289,20 +296,24 @@ class Up:
             stages.end(Stage.RUNTIME, note, skipped=True)
             return found
         stages.begin(Stage.RUNTIME, recipe.title)
-        made = await install.install(recipe, self._paths, stages.report)
+        made = await self._installs.run(
+            recipe.name,
+            recipe.title,
+            stages.report,
+            lambda report: install.install(recipe, self._paths, report),
+        )
         stages.end(Stage.RUNTIME, f"{recipe.name} · {made.interpreter}")
         return made
 
-    async def _model(self, spec: ModelSpec, python: Path) -> Path:
-        stages = self._stages
-        found = library.find(self._paths, spec)
-        if found is not None:
-            stages.end(Stage.MODEL, f"{spec.title} is here", skipped=True)
-            return found
-        stages.begin(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
-        made = await fetch.fetch(spec, self._paths, python, stages.report)
-        stages.end(Stage.MODEL, f"{spec.title} · {spec.licence} · {spec.origin}")
-        return made
+    async def _model(self, spec: ModelSpec, recipe: RuntimeRecipe, python: Path) -> Path:
+        stages, about = self._stages, f"{spec.title} · {spec.licence} · {spec.origin}"
+        is_here = await asyncio.to_thread(library.find, self._paths, spec) is not None
+        if not is_here:
+            stages.begin(Stage.MODEL, about)
+        folder = await self._models.ready(spec, recipe, python, stages.report)
+        note = f"{spec.title} is here" if is_here else about
+        stages.end(Stage.MODEL, note, skipped=is_here)
+        return folder
 
     def _remember(self, choice: Choice) -> None:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from studio.app.consent import ask
+from studio.app.installs import Installs
 from studio.domain.errors import HostLacks, NotFound
 from studio.domain.hardware import HostSnapshot
 from studio.domain.runtimes import (
@@ -33,7 +34,10 @@ class Updates:
         presets: PresetStore,
         host: Callable[[], Awaitable[HostSnapshot]],
         report: Report,
+        installs: Installs | None = None,
     ) -> None:
+        """`installs` is shared with whoever else installs in this service."""
+        self._installs = installs if installs is not None else Installs(paths)
         self._paths = paths
         self._catalog = catalog
         self._presets = presets
@@ -63,7 +67,8 @@ class Updates:
         """Install what the recipe says now beside what is installed, try it, then use it.
 
         Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), HostLacks
-        (`runtime-does-not-fit`), NeedsConsent (`large-download`), and what the installer raises:
+        (`runtime-does-not-fit`), NeedsConsent (`large-download`), Busy (`install-running`,
+        `install-stopped`), and what the installer raises:
         Damaged (`canary-failed`) leaves the present one in use.
         """
         recipe = await asyncio.to_thread(self._catalog.recipe, name)
@@ -78,7 +83,12 @@ class Updates:
         for one in offers:
             if one.kind is UpdateKind.RECIPE:
                 _require(one, request)
-        after = await install.install(recipe, self._paths, self._report, is_update=True)
+        after = await self._installs.run(
+            name,
+            recipe.title,
+            self._report,
+            lambda report: install.install(recipe, self._paths, report, is_update=True),
+        )
         return RuntimeUpdated(runtime=recipe.name, before=before.runtime_id, after=after.runtime_id)
 
 

@@ -90,8 +90,10 @@ class Parts:
         self.presets = PresetStore(paths)
         self.catalog = Catalog(paths)
         self.history = History()
-        self.recorder = Recorder(paths.history, interval_s=self.care.sample_s)
-        self.signatures = diagnose.load(paths.catalogue / "runtimes" / "failures.toml")
+        self.recorder = Recorder(
+            paths.history, interval_s=self.care.sample_s, most_bytes=self.care.history_bytes
+        )
+        self.signatures = diagnose.later(paths.catalogue / "runtimes" / "failures.toml")
         self.slow_paths = SlowPaths(paths.catalogue / "runtimes" / "slow_paths.toml", self.presets)
         self.log = LogKeeper(
             file_of(paths.logs, "engine"),
@@ -104,7 +106,13 @@ class Parts:
         async def explain(lines: Sequence[str], exit_code: int | None) -> ErrorInfo | None:
             # In a thread: thousands of lines against hundreds of patterns take a while, in which
             # the answers of whoever is served by something else would stand still.
-            found = await asyncio.to_thread(diagnose.diagnose, lines, exit_code, self.signatures)
+            try:
+                found = await asyncio.to_thread(
+                    lambda: diagnose.diagnose(lines, exit_code, self.signatures())
+                )
+            except StudioError as error:  # somebody's change of the file; engines go on without
+                self.log.note(f"The cause cannot be looked up: {error.message}")
+                return None
             return None if found is None else self._with_actions(found)
 
         self.engine_facts = EngineFacts()

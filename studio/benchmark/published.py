@@ -10,23 +10,14 @@ from collections.abc import Mapping
 
 from studio.domain.bench import BenchCard, BenchResult
 from studio.domain.manifests import Expected
-from studio.domain.units import GIB, number_text
+from studio.domain.published import MeasuredOn, measured_on
+from studio.domain.units import number_text
 
-_COUNT = re.compile(r"^(\d+) ×\s*")
-_MEMORY = re.compile(r"\b(\d+) ?(?:GB|GiB)\b")
-_POWER = re.compile(r"\b(\d+) W\b")
-_CORES = re.compile(r"^(\d+) cores of an? ")
-_ASIDE = re.compile(r"\b(?:at|with)\b.*$")
-_WORD = re.compile(r"[a-z0-9]+")
 _AT_LENGTH = re.compile(r"(?:^|[a-z] )at (\d+)k\b|^(\d+)k prompt\b")
 """`at 24k`, `six tasks at 20k`, `8k prompt`; but `32.0 at 112k` is a figure of its own."""
 _READING = re.compile(r"\breading (\d+)k\b")
 _STREAMS = re.compile(r"\b(\w+) (?:streams|requests|agents)\b")
 _NUMBERS = {number_text(count): count for count in range(2, 11)}
-_VARIANTS = frozenset(("ti", "super", "laptop", "max", "mobile", "d", "ada", "mig"))
-"""Words that make another card of one number."""
-_MEMORY_SLACK = 0.12
-"""Cards hold a little less or more than the number in their name."""
 _POWER_SLACK = 0.02
 
 
@@ -59,19 +50,19 @@ def rows(expected: tuple[Expected, ...], result: BenchResult) -> tuple[Row, ...]
 
 
 def _row(expected: Expected, result: BenchResult) -> Row | None:
-    if not _has_speed(expected) or not _is_of_cards(expected.card, result):
+    of = measured_on(expected)
+    if not _has_speed(expected) or not _is_of_cards(of, result):
         return None
     settings = _assigned(expected.case)
     held = {**{name: str(value) for name, value in result.settings.items()}, **result.overrides}
     if any(held.get(name) not in (value, None) for name, value in settings.items()):
         return None
     asked = [name for name in settings if name not in held]
-    said = " ".join(filter(None, (expected.card, expected.case, expected.note)))
     return Row(
         expected=expected,
         differs=(
-            *_system(expected.card, result),
-            *_power(said, result.cards),
+            *_system(of, result),
+            *_power(of, result.cards),
             *_others(settings, result.overrides, asked),
         ),
         streams=_streams(expected.note),
@@ -93,37 +84,13 @@ def _has_speed(expected: Expected) -> bool:
     )
 
 
-def _is_of_cards(card: str | None, result: BenchResult) -> bool:
-    """Tell whether a row's card is that of the run."""
-    if card is None:
+def _is_of_cards(of: MeasuredOn, result: BenchResult) -> bool:
+    """Tell whether a row is of the machine of the run."""
+    if not result.cards:
+        return of.is_processor(result.processor, result.processors)
+    if of.cards != len(result.cards):
         return False
-    cores = _CORES.match(card)
-    if cores is not None or not result.cards:
-        return _is_of_processor(card, int(cores[1]) if cores else None, result)
-    counted = _COUNT.match(card)
-    if (int(counted[1]) if counted else 1) != len(result.cards):
-        return False
-    model = _COUNT.sub("", card).split(",")[0]
-    memory = _MEMORY.search(model)
-    words = set(_WORD.findall(_ASIDE.sub("", _MEMORY.sub("", model)).lower()))
-    return all(_is_card(words, memory, one) for one in result.cards)
-
-
-def _is_card(words: set[str], memory: re.Match[str] | None, card: BenchCard) -> bool:
-    named = set(_WORD.findall(card.name.lower()))
-    if not words or not words <= named or (named - words) & _VARIANTS:
-        return False
-    if memory is None or card.memory_bytes is None:
-        return True
-    return abs(card.memory_bytes / GIB / int(memory[1]) - 1) <= _MEMORY_SLACK
-
-
-def _is_of_processor(card: str, cores: int | None, result: BenchResult) -> bool:
-    if result.cards or cores is None or result.processor is None:
-        return False
-    words = set(_WORD.findall(_CORES.sub("", card).split(",")[0].lower()))
-    named = set(_WORD.findall(result.processor.lower()))
-    return words <= named and result.processors == cores
+    return all(of.is_card(one.name, one.memory_bytes) for one in result.cards)
 
 
 def _assigned(case: str | None) -> dict[str, str]:
@@ -146,33 +113,27 @@ def _others(
     return said
 
 
-def _system(card: str | None, result: BenchResult) -> list[str]:
+def _system(of: MeasuredOn, result: BenchResult) -> list[str]:
     """Return what another system means. Source of the figure: HyperQwen, issue 156."""
-    of_wsl = "WSL2" in (card or "")
     is_wsl = result.system == "WSL2"
-    if of_wsl is is_wsl or not result.cards or not {"WSL2", "Linux"} & set(_systems(card)):
+    if of.system is None or not result.cards or (of.system == "WSL2") is is_wsl:
         return []
     if is_wsl:
         return ["It was published under Linux; WSL2 usually costs some 13 %."]
     return ["It was published under WSL2, which usually costs some 13 %."]
 
 
-def _systems(card: str | None) -> list[str]:
-    return re.findall(r"WSL2|Linux", card or "")
-
-
-def _power(said: str, cards: tuple[BenchCard, ...]) -> list[str]:
+def _power(of: MeasuredOn, cards: tuple[BenchCard, ...]) -> list[str]:
     """Return what another power limit means."""
-    found = _POWER.search(said)
     limits = {card.power_limit_w for card in cards}
-    if found is None or len(limits) != 1:
+    if of.power_w is None or len(limits) != 1:
         return []
-    published, here = int(found[1]), limits.pop()
+    here = limits.pop()
     if here is None:
-        return [f"It was published at {published} W; the limit here is not known."]
-    if abs(here / published - 1) <= _POWER_SLACK:
+        return [f"It was published at {of.power_w} W; the limit here is not known."]
+    if abs(here / of.power_w - 1) <= _POWER_SLACK:
         return []
-    return [f"It was published at {published} W; the limit here is {here:.0f} W."]
+    return [f"It was published at {of.power_w} W; the limit here is {here:.0f} W."]
 
 
 def _streams(note: str | None) -> int | None:

@@ -14,11 +14,14 @@ from studio.cli import (
     host_words,
     hub_words,
     key_words,
+    models_words,
     parsers,
     preset_words,
     scrape_words,
     service_words,
+    update_words,
     words,
+    wsl_words,
 )
 from studio.cli.bench_arguments import with_verb
 from studio.cli.key_arguments import LIMIT_NAMES
@@ -114,6 +117,10 @@ class Invocation:
     exclude: tuple[str, ...] = ()
     update: bool = False
     token: str | None = None
+    source: str | None = None
+    later: bool = False
+    rootfs: str | None = None
+    memory_gib: int | None = None
     form: str = preset_words.FORMATS[0]
 
 
@@ -178,14 +185,16 @@ _NESTED = {
     "gateway": gateway_words.COMMANDS,
     "keys": key_words.COMMANDS,
     "metrics": scrape_words.COMMANDS,
-    "models": hub_words.MODELS_COMMANDS,
+    "models": {**models_words.COMMANDS, **hub_words.MODELS_COMMANDS},
     "presets": preset_words.COMMANDS,
     "runtime": words.RUNTIME_COMMANDS,
     "service": service_words.COMMANDS,
+    "update": update_words.COMMANDS,
+    "wsl": wsl_words.COMMANDS,
 }
 
 
-_BARE = ("alarms", "gateway", "metrics", "presets")
+_BARE = ("alarms", "gateway", "metrics", "models", "presets", "update", "wsl")
 """Commands that mean something without a second word."""
 
 

@@ -1,55 +1,23 @@
-"""Every command that asks the service one thing and shows the answer."""
+"""What asks the running service one thing about engine and processes, and shows the answer."""
 
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from studio.cli import on_demand_words, render, words
-from studio.cli.adjust import ADJUST_COMMANDS
-from studio.cli.adopt import ADOPT_COMMANDS
-from studio.cli.alarms import ALARM_COMMANDS
 from studio.cli.arguments import Invocation
-from studio.cli.bench import BENCH_COMMANDS
-from studio.cli.boots import BOOT_COMMANDS
-from studio.cli.cache import CACHE_COMMANDS
-from studio.cli.connect import CONNECT_COMMANDS
 from studio.cli.console import Console
-from studio.cli.diagnose import DIAGNOSE_COMMANDS
-from studio.cli.doctor import DOCTOR_COMMANDS
-from studio.cli.fix import FIX_COMMANDS
-from studio.cli.gateway import GATEWAY_COMMANDS
-from studio.cli.gpus import GPU_COMMANDS
-from studio.cli.history import HISTORY_COMMANDS
-from studio.cli.hub import HUB_COMMANDS
-from studio.cli.kept_keys import KEPT_KEY_COMMANDS
-from studio.cli.keys import KEY_COMMANDS
-from studio.cli.logs import logs
-from studio.cli.network import network
-from studio.cli.on_demand import ON_DEMAND_COMMANDS
 from studio.cli.on_demand_text import queue_pairs
-from studio.cli.plan import PLAN_COMMANDS
-from studio.cli.pool import POOL_COMMANDS
-from studio.cli.presets import PRESET_COMMANDS
-from studio.cli.prompts import PROMPT_COMMANDS, warn
 from studio.cli.reach import Command, running, running_or_none
-from studio.cli.report import report
-from studio.cli.runtime import RUNTIME_COMMANDS
-from studio.cli.runtime_updates import UPDATE_COMMANDS
-from studio.cli.scrape import SCRAPE_COMMANDS
-from studio.cli.selftest import SELFTEST_COMMANDS
-from studio.cli.service import SERVICE_COMMANDS
-from studio.cli.settings import SETTINGS_COMMANDS
-from studio.cli.speed import SPEED_COMMANDS
-from studio.cli.top import TOP_COMMANDS
-from studio.cli.uninstall import UNINSTALL_COMMANDS
-from studio.cli.up import IDLE, restart, switch, up
 from studio.domain.control import ProcessInfo
 from studio.domain.errors import ServiceUnreachable
+from studio.domain.server import EngineState
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
 
 _OK = 0
+_IDLE = (EngineState.STOPPED, EngineState.FAILED)
 
 
 async def stop(call: Invocation, connector: "Connector", console: Console) -> int:
@@ -59,7 +27,7 @@ async def stop(call: Invocation, connector: "Connector", console: Console) -> in
     if client is not None:
         try:
             before = await client.status()
-            was_running = before.engine.state not in IDLE
+            was_running = before.engine.state not in _IDLE
             is_held = (await client.stop()).queue.held_since is not None
         finally:
             await client.close()
@@ -109,7 +77,10 @@ async def status(call: Invocation, connector: "Connector", console: Console) -> 
     else:
         at = time.time()
         console.say(render.status_text(now, at, queue_pairs(now.queue, at)))
-        warn(now.prompt_logs, console)
+        if now.prompt_logs:
+            from studio.cli.prompts import warn
+
+            warn(now.prompt_logs, console)
     return _OK
 
 
@@ -132,45 +103,9 @@ async def ps(call: Invocation, connector: "Connector", console: Console) -> int:
     return _OK
 
 
-COMMANDS: Mapping[str, Command] = {
-    "up": up,
+ENGINE_COMMANDS: Mapping[str, Command] = {
     "stop": stop,
-    "restart": restart,
-    "switch": switch,
     "down": down,
     "status": status,
     "ps": ps,
-    "logs": logs,
-    "report": report,
-    "network": network,
-    **GATEWAY_COMMANDS,
-    **ADJUST_COMMANDS,
-    **CACHE_COMMANDS,
-    **PROMPT_COMMANDS,
-    **ON_DEMAND_COMMANDS,
-    **SELFTEST_COMMANDS,
-    **KEY_COMMANDS,
-    **KEPT_KEY_COMMANDS,
-    **CONNECT_COMMANDS,
-    **PRESET_COMMANDS,
-    **RUNTIME_COMMANDS,
-    **PLAN_COMMANDS,
-    **DOCTOR_COMMANDS,
-    **BOOT_COMMANDS,
-    **BENCH_COMMANDS,
-    **TOP_COMMANDS,
-    **DIAGNOSE_COMMANDS,
-    **FIX_COMMANDS,
-    **UPDATE_COMMANDS,
-    **SERVICE_COMMANDS,
-    **ADOPT_COMMANDS,
-    **ALARM_COMMANDS,
-    **SETTINGS_COMMANDS,
-    **GPU_COMMANDS,
-    **HISTORY_COMMANDS,
-    **POOL_COMMANDS,
-    **SPEED_COMMANDS,
-    **SCRAPE_COMMANDS,
-    **UNINSTALL_COMMANDS,
-    **HUB_COMMANDS,
 }

@@ -81,6 +81,8 @@ class Console:
         dumb = environ.get("TERM") == "dumb"
         self.out_is_terminal = out.isatty() and not dumb
         self.err_is_terminal = err.isatty() and not dumb
+        self._had_terminal = err.isatty()
+        self._has_lost_terminal = False
         self.can_ask = source is not None and source.isatty() and self.err_is_terminal and not json
         self.is_dumb = dumb
         """The terminal cannot move its cursor."""
@@ -125,10 +127,10 @@ class Console:
 
     def has_hung_up(self) -> bool:
         """Tell whether the terminal that was there at the start is gone."""
-        if self.err_is_terminal:
+        if self._had_terminal and not self._has_lost_terminal:
             with contextlib.suppress(OSError, ValueError):
                 return _is_hung_up(self._err.fileno())
-        return False
+        return self._has_lost_terminal
 
     def can_show(self, text: str) -> bool:
         """Tell whether standard output has all characters of `text`."""
@@ -274,6 +276,7 @@ class Console:
         except OSError as error:
             if stream is self._out:
                 raise self._output_error(error) from error
+            self._has_lost_terminal = self.has_hung_up()  # after this nobody could tell any more
             self._hush(stream)
 
     def _output_error(self, error: OSError) -> Exception:

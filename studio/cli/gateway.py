@@ -46,10 +46,12 @@ async def forget(call: Invocation, connector: "Connector", console: Console) -> 
 
 async def listen(call: Invocation, connector: "Connector", console: Console) -> int:
     """Choose address and encryption."""
-    if call.reference is None and call.tls is None and not (call.certificate or call.key):
+    is_plain = call.reference is None and call.tls is None and call.port is None
+    if is_plain and not (call.certificate or call.key):
         raise BadInput("nothing-to-change", words.NOTHING_CHOSEN, hint=words.HINT_LISTEN)
     change = GatewayChange(
         address=call.reference,
+        port=call.port,
         tls=call.tls,
         certificate=_absolute(call.certificate),
         private_key=_absolute(call.key),

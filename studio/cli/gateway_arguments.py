@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from studio.cli import adjust_words
 from studio.cli import gateway_words as words
 from studio.cli.on_demand_arguments import add_on_demand
+from studio.cli.values import port
 
 Groups = tuple["argparse._ArgumentGroup", "argparse._ArgumentGroup"]
 """The arguments of a command, and its options."""
@@ -30,6 +31,7 @@ def add_gateway(made: Mapping[str, Groups]) -> None:
     options.add_argument("--key", metavar="KEY", help=adjust_words.HELP_KEY)
     arguments, options = made["listen"]
     arguments.add_argument("reference", metavar="ADDRESS", nargs="?", help=words.HELP_ADDRESS)
+    options.add_argument("--port", metavar="N", type=port, help=words.HELP_PORT)
     options.add_argument("--expose", action="store_true", help=words.HELP_EXPOSE)
     either = options.add_mutually_exclusive_group()
     either.add_argument("--tls", action="store_true", default=None, help=words.HELP_TLS)

@@ -21,6 +21,7 @@ HELP_ADDRESS = (
     "127.0.0.1 for this machine only, 0.0.0.0 for every network, or one address of this machine."
     " Left out: as it is."
 )
+HELP_PORT = "The port to move to and to keep; clients that are set up have to be told."
 HELP_EXPOSE = "Agree that other machines can reach the gateway and try keys."
 HELP_TLS = "Encrypt, with a certificate of the Studio's own unless one is given."
 HELP_NO_TLS = "Do not encrypt."
@@ -45,4 +46,4 @@ FINGERPRINT = "SHA-256 {fingerprint}"
 ONLY_OWN = "those of this machine only"
 NONE = "none"
 NOTHING_CHOSEN = "Nothing was chosen."
-HINT_LISTEN = "Name an address, `--tls` or `--no-tls`: `weir gateway listen --help`."
+HINT_LISTEN = "Name an address, `--port`, `--tls` or `--no-tls`: `weir gateway listen --help`."

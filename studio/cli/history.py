@@ -17,6 +17,7 @@ from studio.cli.reach import Command, running_or_offline
 from studio.domain import series
 from studio.domain.errors import BadInput, HostLacks
 from studio.domain.history import HistoryPage
+from studio.domain.history_csv import csv_heading, csv_rows
 from studio.domain.logs import moment
 from studio.domain.units import counted
 
@@ -92,10 +93,10 @@ async def _export(
     step_s = page.step_s  # the same for every part, however long it takes
     names = series.chosen(page.known, series.patterns(wanted or ["*"]))
     with _output(target, console) as out:
-        out.write(history_text.csv_heading(names))
+        out.write(csv_heading(names))
         count, first, last = 0, None, None
         while True:
-            out.write(history_text.csv_rows(page.rows, names))
+            out.write(csv_rows(page.rows, names))
             count += len(page.rows)
             if page.rows:
                 first = page.rows[0].at if first is None else first

@@ -1,8 +1,6 @@
 """The history as charts and lines of text, and as CSV."""
 
-import csv
 import datetime
-import io
 from collections.abc import Sequence
 
 from studio.cli import history_words as words
@@ -12,11 +10,10 @@ from studio.cli.render import cut, labelled
 from studio.domain.history import (
     HistoryAnswer,
     HistoryEvent,
-    HistoryRow,
     HistoryState,
     SeriesPoints,
 )
-from studio.domain.units import UNKNOWN, bytes_text, percent_text, rate_text
+from studio.domain.units import UNKNOWN, bytes_text, percent_text, rate_text, tokens_text
 
 _HEIGHT = 4
 _LABEL = 12
@@ -133,35 +130,13 @@ def value_text(value: float | None, unit: str) -> str:
             return rate_text(value)
         case "share":
             return percent_text(value)
+        case "tokens":
+            return tokens_text(value)
         case _:
             number = (
                 f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.3g}"
             )
             return f"{number} {unit}".rstrip()
-
-
-def csv_heading(names: Sequence[str]) -> str:
-    """Return the first line: the time, and three columns for each series."""
-    columns = [f"{name}.{part}" for name in names for part in ("min", "mean", "max")]
-    return _csv_line(["at", "epoch_s", *columns])
-
-
-def csv_rows(rows: Sequence[HistoryRow], names: Sequence[str]) -> str:
-    """Return rows; what is not known is empty."""
-    lines = []
-    for row in rows:
-        cells = [_moment(row.at).isoformat(), f"{row.at:.0f}"]
-        for name in names:
-            found = row.values.get(name)
-            cells += ["", "", ""] if found is None else [f"{value:.9g}" for value in found]
-        lines.append(_csv_line(cells))
-    return "".join(lines)
-
-
-def _csv_line(cells: Sequence[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
 
 
 def _moment(at: float) -> datetime.datetime:

@@ -33,6 +33,8 @@ KINDS = {
     "death": "died",
     "failed": "failed",
     "switch": "switched",
+    "settings": "other settings",
+    "badge": "slow path",
     "alarm": "alarm",
     "alarm-ended": "alarm over",
     "clock-stepped": "clock set",

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from studio.cli import hub_words as words
 from studio.cli.arguments import Invocation
 from studio.cli.console import Console
+from studio.cli.download_text import line, list_text
 from studio.cli.mistakes import UsageError
 from studio.cli.reach import Command, running_or_offline
 from studio.cli.words import see_help
 from studio.domain.downloads import (
     DownloadDeed,
-    DownloadInfo,
     DownloadList,
     Fetched,
     GetRequest,
@@ -23,7 +25,8 @@ from studio.domain.downloads import (
     LoginInfo,
     LoginRequest,
 )
-from studio.domain.units import bytes_text, counted, duration_text
+from studio.domain.errors import StudioError
+from studio.domain.units import bytes_text, counted
 
 if TYPE_CHECKING:
     from studio.cli.reach import Connector
@@ -46,7 +49,10 @@ async def get(call: Invocation, connector: "Connector", console: Console) -> int
     )
     client = await running_or_offline(connector)
     try:
-        found = await _watched(client, request, console)
+        try:
+            found = await _watched(client, request, console)
+        except StudioError as error:
+            found = await _watched(client, await _elsewhere(error, request, console), console)
     finally:
         await client.close()
     if call.json:
@@ -54,6 +60,17 @@ async def get(call: Invocation, connector: "Connector", console: Console) -> int
     else:
         console.say(_fetched(found))
     return 0
+
+
+async def _elsewhere(error: StudioError, request: GetRequest, console: Console) -> GetRequest:
+    """Return the request for the other hub if the person wants that, else raise `error`."""
+    other = error.data.get("hub") if error.code == "hub-other" else None
+    if not isinstance(other, str) or not console.can_ask:
+        raise error
+    question = words.ASK_OTHER.format(message=error.message, hub=other)
+    if not await console.ask(question, default=False):
+        raise error
+    return msgspec.structs.replace(request, hub=HubName(other))
 
 
 async def _watched(client: "ControlClient", request: GetRequest, console: Console) -> Fetched:
@@ -140,30 +157,6 @@ def _limit(text: str) -> int | None:
         raise UsageError(sentence, see_help("weir downloads")) from None
 
 
-def list_text(found: DownloadList) -> str:
-    """Return the queue, one line for each download."""
-    lines = [f"{one.id}  {one.state:8}  {line(one)}" for one in found.downloads]
-    if found.limit_bytes_per_s is not None:
-        lines.append(words.LIMIT.format(limit=bytes_text(found.limit_bytes_per_s)))
-    if found.is_held:
-        lines.append(words.HELD)
-    return "\n".join(lines or [words.NO_DOWNLOADS])
-
-
-def line(one: DownloadInfo) -> str:
-    """Return how far one download is; what is not known is said to be unknown."""
-    total = one.total_bytes
-    note = one.error.message if one.error is not None else one.note
-    return words.ONE_LINE.format(
-        title=one.title,
-        done=bytes_text(one.done_bytes or 0),
-        total=words.UNKNOWN_SIZE if total is None else f"of {bytes_text(total)}",
-        rate=f", {bytes_text(one.rate)}/s" if one.rate is not None else "",
-        left=f", {duration_text(one.left_s)} left" if one.left_s is not None else "",
-        note=f"; {note}" if note else "",
-    )
-
-
 def _fetched(found: Fetched) -> str:
     text = words.FETCHED.format(
         repository=found.repository,
@@ -189,10 +182,19 @@ def _hub(call: Invocation) -> HubName:
 def _say_login(call: Invocation, found: LoginInfo, console: Console) -> int:
     if call.json:
         console.document(found)
-        return 0
-    text = words.NO_TOKEN if found.source is None else words.TOKEN_FROM
-    console.say(text.format(hub=found.hub, source=found.source, endpoint=found.endpoint))
+    else:
+        console.say(_login_text(found))
     return 0
+
+
+def _login_text(found: LoginInfo) -> str:
+    if found.source is None:
+        return words.NO_TOKEN.format(hub=found.hub)
+    text = words.TOKEN_FROM.format(hub=found.hub, source=found.source, endpoint=found.endpoint)
+    if found.account is not None:
+        role = words.ROLE.format(role=found.role) if found.role else ""
+        text = f"{text}\n{words.ACCOUNT.format(account=found.account, role=role)}"
+    return text if found.note is None else f"{text}\n{found.note}"
 
 
 HUB_COMMANDS: Mapping[str, Command] = {

@@ -1,11 +1,14 @@
 """What `weir models get`, `login`, `logout` and `weir downloads` say."""
 
-ABOUT_MODELS = "Fetch models from hubs, and keep the hubs' tokens."
+from studio.cli import preparing_words
+
+ABOUT_MODELS = "List, check, import, remove and fetch models."
 ABOUT_DOWNLOADS = "List downloads; pause, resume, cancel, move and limit them."
 MODELS_COMMANDS: dict[str, str] = {
     "get": "Fetch a model from a hub: resumed after a break, proven by the hub's digests.",
-    "login": "Keep a token for a hub, or say which one is used.",
+    "login": "Keep a token for a hub once the hub knows it, or say whose is used.",
     "logout": "Forget the token that is kept for a hub.",
+    **preparing_words.COMMANDS,
 }
 ACTIONS = ("list", "pause", "resume", "cancel", "first", "limit")
 
@@ -30,8 +33,18 @@ TOKEN_FROM = "{hub}: the token of {source} is used, for {endpoint} only."
 FETCHED = "{repository} is here, at {commit}, {files}, {bytes}:\n{folder}"
 NEWER = "Its branch has a newer commit, {commit}: `weir models get {repository} --update`."
 LIMIT = "Models take at most {limit}/s."
-HELD = "Models wait until the runtime is here."
+HELD = "The others wait until what is needed now is here."
 UNKNOWN_SIZE = "of unknown size"
 LIMIT_WRONG = "A limit is a number of MB a second, or `off`; found `{found}`"
 NEEDS_NAME = "`weir downloads {action}` needs a download"
-ONE_LINE = "{title}: {done} {total}{rate}{left}{note}"
+ONE_LINE = "{title}: {done} {total}{rate}{left}"
+FIRST = "; goes first"
+NOT_AT_WORK = "No service runs: they go on when one does (`weir service start`, `weir up`)."
+LABEL = "Download"
+QUEUED = "{count} queued"
+PAUSED = "{count} paused"
+FAILED = "{count} failed"
+OTHERS = "{total} more: {others} (`weir downloads`)"
+ACCOUNT = "It is the token of {account}{role}."
+ROLE = ", and may {role}"
+ASK_OTHER = "{message}\nFetch it from {hub} instead? [y/N] "

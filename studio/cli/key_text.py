@@ -93,10 +93,14 @@ def usage_text(rows: Sequence[UsageRow]) -> str:
     if not rows:
         return words.NO_USAGE
     has_begin = any(row.begins_at is not None for row in rows)
-    lines = [(words.BEGINS, *words.USAGE_HEADINGS) if has_begin else words.USAGE_HEADINGS]
+    is_by_model = not any(row.key for row in rows)
+    headings = words.USAGE_HEADINGS
+    if is_by_model:
+        headings = (words.MODEL, *headings[1:])
+    lines = [(words.BEGINS, *headings) if has_begin else headings]
     for row in rows:
         cells = (
-            row.key,
+            (row.model or words.NO_KEY) if is_by_model else row.key,
             count_text(row.requests),
             count_text(row.errors),
             count_text(row.prompt_tokens),

@@ -12,7 +12,7 @@ COMMANDS: dict[str, str] = {
     "rotate": "Replace a key's secret; name, limits and usage stay.",
     "revoke": "Make a key useless from now on.",
     "prompts": prompt_words.ABOUT,
-    "usage": "Show what keys have used: requests, tokens, speed; by key, day or hour.",
+    "usage": "Show what keys have used: requests, tokens, speed; by key, day, hour or model.",
 }
 ABOUT_REQUESTS = (
     "List the newest requests of chat clients, by when they began: no prompts, no answers."
@@ -42,7 +42,7 @@ HELP_ONLY_RUNNING = "Use what runs and start nothing, whatever `weir gateway on-
 HELP_NO = "Take this limit away: {names}; may be given again."
 HELP_NOW = "End its running requests too."
 HELP_SINCE = "How far back: 24h, 7d, 8w. Left out: 30d."
-HELP_BY = "One row for each key, or for each day or hour of it."
+HELP_BY = "One row for each key, for each day or hour of it, or for each model."
 HELP_CSV = "Answer as CSV, with a heading."
 HELP_LINES = "How many of them."
 HELP_ERRORS = "Only those that failed or were refused."
@@ -89,6 +89,7 @@ USAGE_HEADINGS = (
     "P5",
 )  # fmt: skip
 BEGINS = "SINCE"
+MODEL = "MODEL"
 NO_USAGE = "No key was used in that time."
 ESTIMATED = "{count} answers were cut off; their tokens are estimated."
 ESTIMATED_ONE = "1 answer was cut off; its tokens are estimated."

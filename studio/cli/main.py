@@ -66,13 +66,14 @@ def _dispatch(call: Invocation, connector: Connector, console: Console) -> int:
         return connector.ui(list(call.window_arguments))
     import asyncio
 
-    from studio.cli.commands import COMMANDS
-    from studio.cli.replay import Replaying
+    from studio.cli.dispatch import command_of
 
     if call.host is not None:
+        from studio.cli.replay import Replaying
+
         connector = Replaying(connector, call.host, console)
     try:
-        return asyncio.run(COMMANDS[call.command](call, connector, console))
+        return asyncio.run(command_of(call.command)(call, connector, console))
     except msgspec.MsgspecError as error:
         raise ServiceUnreachable(
             "service-answer-unknown",

@@ -54,17 +54,7 @@ def queue_text(queue: Queue, now: float) -> str:
 
 def queue_pairs(queue: Queue, now: float) -> Pairs:
     """Return what of the queue belongs into `weir status`: nothing while there is nothing."""
-    pairs: Pairs = []
-    for one in queue.presets:
-        keys = ", ".join(dict.fromkeys(request.key for request in one.requests))
-        form = words.WAITING_ONE if len(one.requests) == 1 else words.WAITING_MANY
-        text = form.format(
-            model=one.served_name,
-            count=len(one.requests),
-            time=duration_text(max(0.0, now - one.requests[0].since)),
-            keys=keys,
-        )
-        pairs.append((words.LABEL_QUEUE, text))
+    pairs: Pairs = [(words.LABEL_QUEUE, text) for text in _waiting(queue, now)]
     if queue.idle_stop_at is not None:
         left = duration_text(max(0.0, queue.idle_stop_at - now))
         pairs.append((words.LABEL_IDLE, words.IDLE_LEFT.format(time=left)))
@@ -76,6 +66,25 @@ def queue_pairs(queue: Queue, now: float) -> Pairs:
     if queue.held_since is not None:
         pairs.append((words.LABEL_STATE, words.HELD_SHORT))
     return pairs + _failed_pairs(queue, now)
+
+
+def waiting_lines(queue: Queue, now: float) -> list[str]:
+    """Return who waits for which model, what comes next and what failed; nobody: nothing."""
+    if not queue.presets and not queue.failed:
+        return []
+    pairs = [*(_next_pairs(queue, now) if queue.presets else ()), *_failed_pairs(queue, now)]
+    return [*_waiting(queue, now), *(text for _, text in pairs)]
+
+
+def _waiting(queue: Queue, now: float) -> Iterator[str]:
+    for one in queue.presets:
+        form = words.WAITING_ONE if len(one.requests) == 1 else words.WAITING_MANY
+        yield form.format(
+            model=one.served_name,
+            count=len(one.requests),
+            time=duration_text(max(0.0, now - one.requests[0].since)),
+            keys=", ".join(dict.fromkeys(request.key for request in one.requests)),
+        )
 
 
 def _preset_lines(one: DemandPreset) -> Iterator[str]:

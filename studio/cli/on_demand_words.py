@@ -74,6 +74,9 @@ NEXT = {
     Reason.BOOTING: "{preset} is next, after the engine that is starting",
     Reason.ENDING: "{preset} is next, after the engine that is being ended",
     Reason.BY_HAND: "{preset} has to wait: what serves now was started by hand",
+    Reason.MEASURED: (
+        "{preset} is next, after the measurement under way (`weir bench stop` ends it)"
+    ),
     Reason.IDLE: "{preset} stops{when} unless it is used",
     Reason.ABANDONED: "the boot of {preset} is ended{when}: nobody waits for it",
     Reason.HELD: "nothing is started: you said stop",

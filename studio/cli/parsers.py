@@ -21,10 +21,14 @@ from studio.cli import (
     key_arguments,
     key_words,
     log_arguments,
+    models_arguments,
+    models_words,
     monitor_arguments,
     network_words,
     plan_arguments,
     plan_words,
+    preparing_arguments,
+    preparing_words,
     preset_arguments,
     preset_words,
     remedy_arguments,
@@ -36,7 +40,12 @@ from studio.cli import (
     settings_words,
     top_words,
     uninstall_words,
+    update_arguments,
+    update_words,
+    window_arguments,
     words,
+    wsl_arguments,
+    wsl_words,
 )
 from studio.cli.bundle_arguments import BUNDLE_COMMANDS, add_bundles
 from studio.cli.mistakes import TextAsked, UsageError, sentence
@@ -123,6 +132,7 @@ def build() -> _Parser:
         "pool",
         "speed",
         "presets",
+        "models",
         "doctor",
         "requests",
         "connect",
@@ -130,6 +140,7 @@ def build() -> _Parser:
         "diagnose",
         "fix",
         "uninstall",
+        "disk",
     ):
         _add_json(made[name])
     for name in made.keys() & set(REPLAYABLE):
@@ -137,6 +148,10 @@ def build() -> _Parser:
     connect_arguments.add_connect(made["connect"].arguments, made["connect"].options)
     connect_arguments.add_try(made["try"].arguments, made["try"].options)
     _add_uninstall(made["uninstall"].options)
+    for name, one in _add_seconds(made["update"], update_words.COMMANDS).items():
+        update_arguments.add(name, one.options)
+    for name, one in _add_seconds(made["wsl"], wsl_words.COMMANDS).items():
+        wsl_arguments.add(name, one.options)
     _add_cache(made["cache"])
     _add_gateway(made["gateway"])
     _add_bench(made["bench"])
@@ -280,6 +295,7 @@ def _add_bench(parser: _Parser) -> None:
 
 def _add_window(parser: _Parser) -> None:
     parser.options.add_argument("--theme", choices=THEMES, help=words.HELP_THEME)
+    window_arguments.add(parser.options)
     parser.options.add_argument("--smoke", action="store_true", help=words.HELP_SMOKE)
 
 
@@ -371,9 +387,14 @@ def _add_models(parser: _Parser) -> None:
     commands = parser.add_subparsers(
         title=words.HEADING_COMMANDS, metavar="COMMAND", dest="second", parser_class=_Parser
     )
+    for name, text in models_words.COMMANDS.items():
+        made = _command(commands, name, text)
+        models_arguments.add(name, made.arguments, made.options)
     for name, text in hub_words.MODELS_COMMANDS.items():
         made = _command(commands, name, text)
-        hub_arguments.add_models(name, made.arguments, made.options)
+        is_ours = name in preparing_words.COMMANDS
+        add = preparing_arguments.add if is_ours else hub_arguments.add_models
+        add(name, made.arguments, made.options)
 
 
 def _add_argv(parser: _Parser) -> None:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from studio.cli import plan_words as words
+from studio.cli import preparing_text
 from studio.cli.render import READABLE_WIDTH, cells_of, labelled, table
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlanVerdict
 from studio.domain.units import bytes_text, duration_text, tokens_text
@@ -141,6 +142,8 @@ def _time_pairs(plan: Plan) -> list[tuple[str, str]]:
         duration = duration_text(plan.download_s) if plan.download_s is not None else None
         text = words.download_words(bytes_text(plan.download_bytes), duration)
         pairs.append((words.LABEL_DOWNLOAD, text))
+    for model in plan.files.models if plan.files is not None else ():
+        pairs += [(words.LABEL_FILES, text) for text in preparing_text.needs(model)]
     cold = duration_text(plan.boot_cold_s) if plan.boot_cold_s is not None else None
     warm = duration_text(plan.boot_warm_s) if plan.boot_warm_s is not None else None
     if cold or warm:

@@ -31,6 +31,17 @@ def add(
         case "copy":
             arguments.add_argument("other", metavar="NAME", help=preset_words.HELP_NEW)
             options.add_argument("--title", metavar="TEXT", help=preset_words.HELP_TITLE)
+            _add_settings(options, preset_words.HELP_COPY_SET)
+        case "rename":
+            arguments.add_argument("other", metavar="TITLE", help=preset_words.HELP_NEW_TITLE)
+        case "update":
+            options.add_argument(
+                "--take",
+                dest="include",
+                metavar="SETTING",
+                action="append",
+                help=preset_words.HELP_TAKE,
+            )
         case "edit":
             _add_settings(options, preset_words.HELP_SET_DEFAULT)
         case _:

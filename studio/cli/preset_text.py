@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from studio.cli import preset_words, words
+from studio.cli import preparing_text, preparing_words, preset_words, words
 from studio.cli.render import READABLE_WIDTH, cells_of, labelled, padded, verdict_text
 from studio.domain.control import PresetInfo
 from studio.domain.manifests import Expected, Knob, KnobValue, ModelSpec, Preset
@@ -66,6 +66,7 @@ def detail_text(detail: PresetDetail, width: int = READABLE_WIDTH) -> str:
         _section(preset_words.HEADING_WARNINGS, _warnings(detail), width),
         _section(preset_words.HEADING_KNOBS, _knobs(preset, detail.default_values), width),
         _section(preset_words.HEADING_MODELS, map(_model, preset.models), width),
+        _section(preparing_words.HEADING_FILES, _files(detail), width),
         _section(preset_words.HEADING_EXPECTED, map(_expected, preset.expected), width),
         _section(preset_words.HEADING_UNVERIFIED, _gaps(preset), width),
     ]
@@ -212,6 +213,10 @@ def _model(spec: ModelSpec) -> str:
         steps = ", ".join(step.name for step in spec.preparation)
         pieces.append(preset_words.PREPARED.format(steps=steps))
     return _SEPARATOR.join(pieces)
+
+
+def _files(detail: PresetDetail) -> list[str]:
+    return [] if detail.files is None else preparing_text.flat_lines(detail.files)
 
 
 def _expected(row: Expected) -> str:

@@ -9,6 +9,9 @@ COMMANDS: dict[str, str] = {
     "copy": "Make a preset of your own from another one.",
     "import": "Take over a preset from a file; one with a key in it is refused.",
     "edit": "Change a preset of your own; a bundled one is copied first.",
+    "rename": "Give a preset of your own another title.",
+    "remove": "Delete a preset of your own; a bundled one of that name is back then.",
+    "update": "Take over what changed in the preset that yours was copied from.",
     "make": "Make a preset of any model folder, with values that fit this machine.",
     **boot_words.PRESET_COMMANDS,
 }
@@ -19,6 +22,12 @@ HELP_NEW = "What to call the copy. The same name puts yours in the place of the 
 HELP_FILE = "A preset's file, as somebody else wrote it."
 HELP_AS = "What to call it. Left out: as it calls itself."
 HELP_TITLE = "What it is for, in your words."
+HELP_NEW_TITLE = "The new title. The name stays: `weir up` goes on as before."
+HELP_TAKE = (
+    "Take the original's value of this setting only; may be given again, also for settings that "
+    "both changed. Left out: everything that you did not change yourself."
+)
+HELP_COPY_SET = "Change one setting's default in the copy; may be given again."
 HELP_SET_DEFAULT = (
     "Change one setting's default; may be given again. Left out: the file is opened in an editor."
 )
@@ -98,6 +107,9 @@ REFUSED = (
     "It is saved, but refused like this. Change it further with "
     "`weir presets edit {id} --set NAME=VALUE`:"
 )
+RENAMED = "{id} has its new title: {path}"
+REMOVED = "{id} is deleted: {path}"
+REMOVED_BACK = "Yours is deleted ({path}); {id} is again the one that came with the Studio."
 NOT_CHANGED = "Nothing was changed."
 KEPT = "What you wrote is kept in {path}."
 ARGV_FOR = "For {host}, on {runtime}."

@@ -67,7 +67,7 @@ async def diff_preset(call: Invocation, connector: "Connector", console: Console
 
 async def copy_preset(call: Invocation, connector: "Connector", console: Console) -> int:
     """Make a preset of the person's own."""
-    request = CopyRequest(id=call.other or "", title=call.title)
+    request = CopyRequest(id=call.other or "", title=call.title, values=call.overrides)
     async with _client(connector) as client:
         made = await client.copy_preset(call.name, request)
     text = preset_words.COPIED.format(id=made.id, path=made.path)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from studio.cli import alarm_text, boot_words, service_text, words
 from studio.cli.badges_text import badge_pairs
 from studio.cli.card_text import card_pairs
+from studio.cli.download_text import download_pairs
 from studio.cli.traffic_text import traffic_pairs
 from studio.domain.control import PresetInfo, ProcessInfo, Status, UpResult
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
@@ -322,6 +323,7 @@ def status_text(status: Status, now: float, more: Sequence[tuple[str, str]] = ()
             )
         )
     pairs += card_pairs(status)
+    pairs += download_pairs(status)
     pairs += traffic_pairs(status)
     service = status.service
     since = duration_text(max(0.0, now - service.started_at))
@@ -371,9 +373,11 @@ def labelled(pairs: Iterable[tuple[str, str]]) -> str:
     """Return lines of a label and a value; a label that repeats is shown once."""
     lines: list[str] = []
     last = None
-    for label, value in pairs:
+    rows = list(pairs)
+    width = max([_LABEL_WIDTH, *(cells_of(label) + 1 for label, _value in rows)])
+    for label, value in rows:
         shown = "" if label == last else label
-        lines.append(f"  {padded(shown, _LABEL_WIDTH)}{value}")
+        lines.append(f"  {padded(shown, width)}{value}")
         last = label
     return "\n".join(lines)
 

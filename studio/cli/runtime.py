@@ -102,6 +102,14 @@ async def install_runtime(call: Invocation, connector: "Connector", console: Con
     return _OK
 
 
+async def stop_install(call: Invocation, connector: "Connector", console: Console) -> int:
+    """Stop an installation, an update or an import under way."""
+    async with reached(connector) as client:
+        done = await client.stop_install(call.name)
+    answer(call, console, done, runtime_text.stopped_text(done))
+    return _OK
+
+
 async def repair_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Repair a runtime, showing how far it is."""
 
@@ -159,6 +167,7 @@ RUNTIME_COMMANDS: Mapping[str, Command] = {
     "runtime series": fetch_series,
     "runtime pin": pin_runtime,
     "runtime install": install_runtime,
+    "runtime stop": stop_install,
     "runtime verify": verify_runtime,
     "runtime repair": repair_runtime,
     "runtime versions": list_versions,

@@ -16,6 +16,7 @@ from studio.domain.control import RuntimeVersions
 from studio.domain.integrity import Collected, Repaired, Verdict
 from studio.domain.runtimes import (
     BuildStep,
+    InstallStopped,
     PackageWheel,
     PatchSeriesInfo,
     RuntimeDetail,
@@ -36,6 +37,13 @@ WORKS = "works on this machine"
 UPDATE_OFFERED = "update offered"
 WORKS_NOT = "does not work on this machine"
 NO_RUNTIMES = "The catalogue holds no runtime."
+NOTHING_TO_STOP = "{name} is not being installed, so there is nothing to stop."
+STOPPED_LATE = "{name} was finished before it could be stopped: {id} is in use."
+STOPPED = (
+    "The installation of {name} is stopped. What was fetched is kept: the next try goes on from "
+    "there."
+)
+STAYS = "{id} stays in use."
 NOTHING_OPEN = "Nothing is open any more: it can be installed."
 VERSION_HEADINGS = ("ID", "INSTALLED", "SIZE", "PYTHON", "")
 VERSION_USED = "in use"
@@ -46,6 +54,17 @@ _SEPARATOR = " · "
 _LEAST_WIDTH = 20
 _LEAST_COLUMN = 40
 """Beside a name of 21 letters 19 columns are left of 40: then it stands above."""
+
+
+def stopped_text(done: InstallStopped) -> str:
+    """Return what came of stopping an installation."""
+    id_ = done.current[:_ID_SHOWN] if done.current is not None else ""
+    if not done.was_running:
+        return NOTHING_TO_STOP.format(name=done.runtime)
+    if done.is_finished:
+        return STOPPED_LATE.format(name=done.runtime, id=id_)
+    stopped = STOPPED.format(name=done.runtime)
+    return f"{stopped} {STAYS.format(id=id_)}" if id_ else stopped
 
 
 def list_text(runtimes: Sequence[RuntimeInfo], width: int = READABLE_WIDTH) -> str:

@@ -59,7 +59,9 @@ def _rows(now: CareSettings) -> Iterator[tuple[str, str]]:
         yield words.WAIT, words.WAIT_NONE
     else:
         yield words.WAIT, words.WAIT_SECONDS.format(seconds=duration_text(now.wait_s))
+    yield words.UPDATES, words.UPDATES_ON if now.check_updates else words.UPDATES_OFF
     yield words.SAMPLE, words.SAMPLE_SECONDS.format(seconds=f"{now.sample_s:g} s")
+    yield words.HISTORY, words.HISTORY_MIB.format(mib=now.history_mib)
 
 
 SETTINGS_COMMANDS: Mapping[str, Command] = {"settings": settings}

@@ -221,6 +221,7 @@ class Top:
                 state.alarms = (*alarms.active, *reversed(alarms.ended))
                 now = await client.status()
                 state.gateway = now.gateway
+                state.queue = now.queue
                 state.speed = await client.speed()
                 if state.pool is None:
                     state.pool = await client.pool()

@@ -7,12 +7,16 @@ from collections.abc import Iterable
 from studio.cli import top_words as words
 from studio.domain.alarms import Alarm
 from studio.domain.control import GatewayInfo, KeyInfo
+from studio.domain.demand import Queue
+from studio.domain.downloads import DownloadsNow, in_short
 from studio.domain.events import (
     AlarmChanged,
+    DownloadsChanged,
     EngineChanged,
     Event,
     GatewayChanged,
     PoolChanged,
+    QueueChanged,
     ServiceStopping,
     StageProgress,
     StageState,
@@ -45,8 +49,11 @@ class State:
     requests: list[RequestEntry] | None = None
     pool: PoolReport | None = None
     speed: SpeedReport | None = None
+    queue: Queue | None = None
+    """Who waits for which model; None: not asked yet."""
     alarms: tuple[Alarm, ...] | None = None
     """None: the service does not tell."""
+    downloads: DownloadsNow = dataclasses.field(default_factory=DownloadsNow)
     gone: str | None = None
     """Why there is no service to ask; None: there is one."""
     view: str = "main"
@@ -76,6 +83,10 @@ class State:
                 return True
             case PoolChanged(pool=pool):
                 self.pool = pool
+            case QueueChanged(queue=queue):
+                self.queue = queue
+            case DownloadsChanged(downloads=downloads):
+                self.downloads = in_short(downloads)
             case ServiceStopping(reason=reason):
                 self.gone = reason
                 return True
@@ -114,7 +125,8 @@ class State:
         self.engine = EngineSnapshot()
         self.stages.clear()
         self.gateway = self.keys = self.requests = None
-        self.pool = self.speed = self.alarms = None
+        self.pool = self.speed = self.queue = self.alarms = None
+        self.downloads = DownloadsNow()
 
     def press(self, key: str) -> None:
         """Take a key that was pressed; `q` is the caller's."""

@@ -7,9 +7,10 @@ the height is dealt out to alarms, cards, keys and requests, in that order.
 import datetime
 import textwrap
 
-from studio.cli import render, top_cards, top_tables
+from studio.cli import on_demand_text, render, top_cards, top_tables
 from studio.cli import top_words as words
 from studio.cli.cells import Line, Span, fitted, line, width_of
+from studio.cli.download_text import now_line
 from studio.cli.spark import gauge, spark
 from studio.cli.top_state import State
 from studio.domain.events import StageProgress
@@ -36,6 +37,7 @@ _WIDE = 140
 _FIGURE = 16
 _ALARMS = 3
 _KEYS = 6
+_QUEUED = 3
 _BLANKS_FROM = 30
 """Blank lines between the parts are for screens that have room for them."""
 
@@ -97,7 +99,7 @@ def _footer(state: State) -> Line:
 
 
 def _main(state: State, width: int, height: int, now: float, *, is_plain: bool) -> list[Line]:
-    head = _notices(state, width)
+    head = _notices(state, width) + _queue(state, width, now)
     head += [_pool(state, width, is_plain=is_plain), *_room(state)]
     head += _spill(state.tick, width)
     head += _speeds(state, width, is_plain=is_plain)
@@ -134,6 +136,7 @@ def _notices(state: State, width: int) -> list[Line]:
     elif engine.died_of is not None and engine.state is not EngineState.READY:
         lines.append(line(_label(words.ENGINE), Span(engine.died_of, "bad")))
     lines += [_stage(stage) for stage in state.under_way]
+    lines += _downloads(state)
     if engine.stalled_s is not None:
         said = f"no step for {duration_text(engine.stalled_s)} although it has work"
         lines.append(line(_label(words.ENGINE), Span(said, "bad")))
@@ -141,6 +144,28 @@ def _notices(state: State, width: int) -> list[Line]:
         titles = ", ".join(badge.title for badge in engine.badges)
         lines.append(line(_label(words.ENGINE), Span(f"slower than it could be: {titles}", "warn")))
     return [fitted(one, width) for one in lines]
+
+
+def _queue(state: State, width: int, now: float) -> list[Line]:
+    """Return who waits for a model that does not serve, and what comes next."""
+    if state.queue is None or state.gone is not None:
+        return []
+    said = on_demand_text.waiting_lines(state.queue, now)
+    lines = [
+        line(_label(words.QUEUED if number == 0 else ""), text)
+        for number, text in enumerate(said[:_QUEUED])
+    ]
+    return [fitted(one, width) for one in lines]
+
+
+def _downloads(state: State) -> list[Line]:
+    """Return what is fetched beside the stages, which stand above with the same titles."""
+    shown = {stage.title for stage in state.under_way}
+    return [
+        line(_label(words.FETCHING), now_line(one))
+        for one in state.downloads.running
+        if one.title not in shown
+    ]
 
 
 def _stage(stage: StageProgress) -> Line:

@@ -28,6 +28,7 @@ from studio.domain.events import (
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    ModelsChanged,
     PoolChanged,
     QueueChanged,
     ServiceStopping,
@@ -109,7 +110,9 @@ class Watch:
                 self._alarm(event.alarm)
             case LogAppended() | GatewayChanged() | KeysChanged() | PoolChanged():
                 pass
-            case CacheFound() | QueueChanged() | DownloadsChanged() | ServiceStopping():
+            case CacheFound() | QueueChanged() | DownloadsChanged() | ModelsChanged():
+                pass
+            case ServiceStopping():
                 pass
             case _:
                 assert_never(event)

@@ -11,6 +11,7 @@ from studio.cli import (
     boot_words,
     cache_words,
     connect_words,
+    disk_words,
     gateway_words,
     gpu_words,
     history_words,
@@ -26,6 +27,8 @@ from studio.cli import (
     speed_words,
     top_words,
     uninstall_words,
+    update_words,
+    wsl_words,
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageState
@@ -61,7 +64,10 @@ COMMANDS: dict[str, str] = {
     "fix": remedy_words.ABOUT_FIX,
     "logs": "Show the log of the engine, or of the service.",
     "report": report_words.ABOUT,
+    "update": update_words.ABOUT,
+    "wsl": wsl_words.ABOUT,
     "uninstall": uninstall_words.ABOUT,
+    "disk": disk_words.ABOUT,
     "plan": "Say what fits, what must give if it does not, and how many tokens the pool holds.",
     "presets": "List, show, copy, edit and compare presets.",
     "argv": "Print the command that would serve a preset, to run it yourself.",
@@ -89,6 +95,7 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "series": "Fetch the patch series of another project, check it, and list it.",
     "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
     "install": "Install a runtime beside whatever is there.",
+    "stop": "Stop an installation under way; what was fetched is kept.",
     "updates": "List what could take the place of installed runtimes, with sizes and changes.",
     "update": "Install what the recipe says now, try it on this machine, then use it.",
     "verify": "Compare what is installed with the list of its files.",

@@ -1,7 +1,7 @@
 """How a call of the control API is found in a table, read and answered, whatever the transport."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 from urllib.parse import parse_qs
 
@@ -17,6 +17,8 @@ _BAD_INPUT = {"method-not-allowed": 405, "body-too-large": 413}
 Query = dict[str, list[str]]
 Call = Callable[[Query, bytes, tuple[str, ...]], Awaitable[object]]
 Route = tuple[str, "re.Pattern[str]", Call]
+PlainCall = Callable[[Query, bytes], Awaitable[object]]
+"""A call whose path has no parts."""
 
 
 class Answers(Protocol):
@@ -67,6 +69,20 @@ async def _result(
     if others:
         raise BadInput("method-not-allowed", f"{path} takes {', '.join(others)}, not {method}.")
     raise NotFound("path-unknown", f"The control API has no {path}.")
+
+
+def plain_routes(table: Iterable[tuple[str, str, PlainCall]]) -> list[Route]:
+    """Return the rows of a table whose paths are fixed: method, path, call."""
+    return [
+        (method, re.compile(re.escape(path)), _without_parts(call)) for method, path, call in table
+    ]
+
+
+def _without_parts(call: PlainCall) -> Call:
+    async def with_parts(query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
+        return await call(query, body)
+
+    return with_parts
 
 
 def http_status(error: StudioError) -> int:

@@ -13,13 +13,18 @@ import msgspec
 from studio.control.client_alarms import AlarmCalls
 from studio.control.client_bench import BenchCalls
 from studio.control.client_connect import ConnectCalls
+from studio.control.client_disk import DiskCalls
 from studio.control.client_downloads import DownloadCalls
 from studio.control.client_keys import KeyCalls
+from studio.control.client_models import ModelCalls
 from studio.control.client_monitor import MonitorCalls
+from studio.control.client_preparing import PreparingCalls
 from studio.control.client_presets import PresetCalls
 from studio.control.client_runtimes import RuntimeCalls
 from studio.control.client_traffic import TrafficCalls
 from studio.control.client_uninstall import UninstallCalls
+from studio.control.client_update import UpdateCalls
+from studio.control.client_wsl import WslCalls
 from studio.control.transport import PREFIX, decoded, error_of, part, query_text, unreachable
 from studio.domain.cards import CardsReading
 from studio.domain.control import (
@@ -67,12 +72,17 @@ class ControlClient(
     RuntimeCalls,
     KeyCalls,
     DownloadCalls,
+    DiskCalls,
+    PreparingCalls,
+    ModelCalls,
     TrafficCalls,
     BenchCalls,
     MonitorCalls,
     AlarmCalls,
     ConnectCalls,
     UninstallCalls,
+    UpdateCalls,
+    WslCalls,
 ):
     """One caller of one service. Every method raises the service's own `StudioError`."""
 

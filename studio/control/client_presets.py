@@ -14,7 +14,10 @@ from studio.domain.presets import (
     ImportPresetRequest,
     PresetDetail,
     PresetDiff,
+    PresetRemoved,
     PresetText,
+    RetitleRequest,
+    UpdateRequest,
 )
 
 
@@ -51,6 +54,20 @@ class PresetCalls(Calls):
     async def edit_preset(self, preset_id: str, request: EditRequest) -> PresetText:
         """Change a preset of the person's own, or one under the id of a bundled one."""
         path = f"/presets/{part(preset_id)}/edit"
+        return await self.call("POST", path, PresetText, body=request)
+
+    async def retitle_preset(self, preset_id: str, title: str) -> PresetText:
+        """Give a preset of the person's own another title."""
+        path = f"/presets/{part(preset_id)}/title"
+        return await self.call("POST", path, PresetText, body=RetitleRequest(title=title))
+
+    async def remove_preset(self, preset_id: str) -> PresetRemoved:
+        """Delete a preset of the person's own."""
+        return await self.call("POST", f"/presets/{part(preset_id)}/remove", PresetRemoved)
+
+    async def update_preset(self, preset_id: str, request: UpdateRequest) -> PresetText:
+        """Bring a preset of the person's own up to its original, as that is now."""
+        path = f"/presets/{part(preset_id)}/update"
         return await self.call("POST", path, PresetText, body=request)
 
     async def pin_preset(self, preset_id: str) -> PinResult:

@@ -17,6 +17,7 @@ from studio.domain.runtimes import (
     CollectRequest,
     FetchedSeries,
     InstallRequest,
+    InstallStopped,
     PinRequest,
     RollbackRequest,
     RuntimeDetail,
@@ -52,6 +53,11 @@ class RuntimeCalls(Calls):
         """Install a runtime; returns when it is usable."""
         path = f"/runtimes/{part(name)}/install"
         return await self.call("POST", path, RuntimeDetail, body=request, patient=True)
+
+    async def stop_install(self, name: str) -> InstallStopped:
+        """Stop a runtime's installation, update or import; returns when it has ended."""
+        path = f"/runtimes/{part(name)}/stop"
+        return await self.call("POST", path, InstallStopped, patient=True)
 
     async def runtime_updates(self) -> RuntimeUpdates:
         """Return what could take the place of installed runtimes."""

@@ -8,8 +8,8 @@ class UninstallCalls(Calls):
     """What there is, and taking it away."""
 
     async def uninstall_plan(self) -> UninstallPlan:
-        """Return every file and folder that the Studio made."""
-        return await self.call("GET", "/uninstall", UninstallPlan)
+        """Return every file and folder that the Studio made; counting takes as long as it takes."""
+        return await self.call("GET", "/uninstall", UninstallPlan, patient=True)
 
     async def uninstall(self, request: UninstallRequest) -> UninstallResult:
         """Remove groups of them."""

@@ -31,7 +31,7 @@ class DownloadRoutes:
         return await self._downloads.get(decoded(body, GetRequest))
 
     async def _list(self, _query: Query, _body: bytes, _parts: tuple[str, ...]) -> object:
-        return self._downloads.listed()
+        return await self._downloads.list()
 
     async def _limit(self, _query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
         return await self._downloads.limit(decoded(body, LimitRequest))

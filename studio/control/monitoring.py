@@ -2,10 +2,9 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable
 
 from studio.app.insight import Insight
-from studio.control.calls import Query, Route, decoded, number, word
+from studio.control.calls import Query, Route, decoded, number, plain_routes, word
 from studio.domain.errors import BadInput
 from studio.domain.history import MOST_POINTS
 from studio.domain.scrape import ScrapeRequest
@@ -25,17 +24,18 @@ class Monitoring:
 
     def routes(self) -> list[Route]:
         """Return the calls."""
-        table: list[tuple[str, str, Callable[[Query, bytes], Awaitable[object]]]] = [
-            ("GET", "/history/series", self._series),
-            ("GET", "/history/rows", self._rows),
-            ("GET", "/history/state", self._state),
-            ("GET", "/pool", self._pool_now),
-            ("GET", "/speed", self._speed_now),
-            ("GET", "/scrape", self._scrape_info),
-            ("POST", "/scrape", self._change_scrape),
-            ("GET", "/scrape/token", self._scrape_token),
-        ]
-        return [(method, re.compile(path), _whole(call)) for method, path, call in table]
+        return plain_routes(
+            [
+                ("GET", "/history/series", self._series),
+                ("GET", "/history/rows", self._rows),
+                ("GET", "/history/state", self._state),
+                ("GET", "/pool", self._pool_now),
+                ("GET", "/speed", self._speed_now),
+                ("GET", "/scrape", self._scrape_info),
+                ("POST", "/scrape", self._change_scrape),
+                ("GET", "/scrape/token", self._scrape_token),
+            ]
+        )
 
     async def _series(self, query: Query, _body: bytes) -> object:
         until = _moment(query, "until", time.time())
@@ -69,15 +69,6 @@ class Monitoring:
 
     async def _scrape_token(self, _query: Query, _body: bytes) -> object:
         return await self._scrape.token()
-
-
-def _whole(
-    call: Callable[[Query, bytes], Awaitable[object]],
-) -> Callable[[Query, bytes, tuple[str, ...]], Awaitable[object]]:
-    async def with_parts(query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await call(query, body)
-
-    return with_parts
 
 
 def _words(query: Query) -> list[str]:

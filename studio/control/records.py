@@ -1,12 +1,11 @@
 """The calls about logs, reports and diagnoses: answered with a service and without one."""
 
 import re
-from collections.abc import Awaitable, Callable
 
 from studio.app.diagnosis import Diagnoses
 from studio.app.logs import Logs
 from studio.app.report import Reports
-from studio.control.calls import Query, Route, decoded, number, word
+from studio.control.calls import Query, Route, decoded, number, plain_routes, word
 from studio.domain.diagnosis import DiagnoseRequest
 from studio.domain.errors import BadInput
 from studio.domain.logs import MOST_LINES, LogLimits
@@ -25,15 +24,16 @@ class Records:
 
     def routes(self) -> list[Route]:
         """Return the calls."""
-        table: list[tuple[str, str, Callable[[Query, bytes], Awaitable[object]]]] = [
-            ("GET", "/logs/page", self._page),
-            ("GET", "/logs/limits", self._limits),
-            ("POST", "/logs/limits", self._limit),
-            ("POST", "/diagnose", self._diagnose),
-            ("GET", "/report/preview", self._preview),
-            ("POST", "/report", self._report),
-        ]
-        return [(method, re.compile(path), _whole(call)) for method, path, call in table]
+        return plain_routes(
+            [
+                ("GET", "/logs/page", self._page),
+                ("GET", "/logs/limits", self._limits),
+                ("POST", "/logs/limits", self._limit),
+                ("POST", "/diagnose", self._diagnose),
+                ("GET", "/report/preview", self._preview),
+                ("POST", "/report", self._report),
+            ]
+        )
 
     async def _page(self, query: Query, _body: bytes) -> object:
         before, after = word(query, "before"), word(query, "after")
@@ -61,15 +61,6 @@ class Records:
 
     async def _report(self, _query: Query, body: bytes) -> object:
         return await self._reports.write(decoded(body, ReportRequest))
-
-
-def _whole(
-    call: Callable[[Query, bytes], Awaitable[object]],
-) -> Callable[[Query, bytes, tuple[str, ...]], Awaitable[object]]:
-    async def with_parts(query: Query, body: bytes, _parts: tuple[str, ...]) -> object:
-        return await call(query, body)
-
-    return with_parts
 
 
 def _seconds(query: Query, name: str) -> float | None:

@@ -15,12 +15,18 @@ from studio.control.calls import decoded as _read
 from studio.control.calls import number as _number
 from studio.control.calls import word as _word
 from studio.control.clients import ClientRoutes
+from studio.control.disks import DiskRoutes
 from studio.control.downloads import DownloadRoutes
+from studio.control.installing import InstallRoutes
 from studio.control.live import Live
+from studio.control.models import ModelRoutes
 from studio.control.monitoring import Monitoring
+from studio.control.preparing import PreparingRoutes
+from studio.control.preset_changes import PresetChanges
 from studio.control.records import Records
 from studio.control.traffic import TrafficRoutes
 from studio.control.uninstalling import UninstallRoutes
+from studio.control.updating import UpdateRoutes
 from studio.domain.adopt import AdoptRequest
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
 from studio.domain.control import KeyRequest, UpRequest
@@ -63,8 +69,14 @@ class Router:
             *AlarmRoutes(studio.alarms).routes(),
             *ClientRoutes(studio.clients).routes(),
             *UninstallRoutes(studio.uninstalling).routes(),
+            *UpdateRoutes(studio.self_update).routes(),
             *DownloadRoutes(studio.downloads).routes(),
+            *DiskRoutes(studio.disk).routes(),
+            *PreparingRoutes(studio.preparing).routes(),
+            *ModelRoutes(studio.library).routes(),
             *Live(studio.cards).routes(),
+            *InstallRoutes(studio.runtimes).routes(),
+            *PresetChanges(studio.presets).routes(),
             *Monitoring(studio.insight).routes(),
             ("GET", re.compile(r"/status"), self._status),
             ("POST", re.compile(r"/up"), self._up),

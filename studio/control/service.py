@@ -13,19 +13,18 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
-
-import msgspec
 
 from studio import __version__
 from studio.app import unit_start
 from studio.app.studio import Studio
+from studio.app.update_trial import Trials
 from studio.app.wiring import Parts
+from studio.control import trial
+from studio.control.address import Address, address_file, lock_file, require_writable, token_file
 from studio.control.server import ControlServer
 from studio.control.service_log import log_to
-from studio.domain.errors import Damaged
 from studio.host import files, frozen, limits, plain_home
-from studio.host.documents import read_json, write_json
+from studio.host.documents import write_json
 from studio.host.paths import Paths
 from studio.host.systemd import Notifier, journal_handlers
 
@@ -35,44 +34,6 @@ RELEASE_S = 2.0
 """How long the service outlives its last holder, so that one may come back."""
 FIRST_HOLD_S = 30.0
 """How long a service started for a terminal waits for that terminal."""
-_PROBE_BYTES = 16 << 10
-
-
-class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """`service/service.json`: where the running service listens."""
-
-    port: Annotated[int, msgspec.Meta(ge=1, le=65_535)]
-    pid: int
-    version: str
-    started_at: float
-
-
-def address_file(paths: Paths) -> Path:
-    """Return where the running service writes its address."""
-    return paths.service / "service.json"
-
-
-def token_file(paths: Paths) -> Path:
-    """Return where the running service writes its token (mode 0600)."""
-    return paths.service / "token"
-
-
-def lock_file(paths: Paths) -> Path:
-    """Return the file whose lock the running service holds."""
-    return paths.service / "lock"
-
-
-def read_address(paths: Paths) -> tuple[Address, str] | None:
-    """Return the address and the token that lie in `service/`, which may be stale.
-
-    None when there are none, or none that can be understood: then no service can be reached either.
-    """
-    try:
-        address = read_json(address_file(paths), Address)
-        token = token_file(paths).read_text(encoding="ascii").strip()
-    except (Damaged, FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
-        return None
-    return (address, token) if address is not None and token else None
 
 
 def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
@@ -84,16 +45,21 @@ def run(paths: Paths, *, until_released: bool, autostart: bool = False) -> int:
     """
     require_writable(paths)
     files.make_private(paths.sockets, must_be_own=paths.sockets != paths.service)
-    with files.exclusive(lock_file(paths)) as is_ours:
+    trials = Trials(paths)
+    trials.end_hung()
+    with trial.locked(lock_file(paths), trials) as is_ours:
         if not is_ours:
             sys.stdout.write("The service of this folder runs already.\n")
             return 0
         log_to(paths, journal_handlers())
+        trial.take_turn(trials, until_released=until_released, autostart=autostart)
         frozen.load_all("studio", but=("studio.cli", "studio.ui", "studio.host.guard"))
         limits.raise_open_files()  # before the loop, so that all that follows has it
         with _fast_loop() as runner:
-            runner.run(_Service(paths, until_released=until_released, autostart=autostart).main())
-    return 0
+            made = _Service(paths, trials, until_released=until_released, autostart=autostart)
+            runner.run(made.main())
+        trials.ended()
+    return made.exit_status
 
 
 def _fast_loop() -> asyncio.Runner:
@@ -106,8 +72,12 @@ def _fast_loop() -> asyncio.Runner:
 
 
 class _Service:
-    def __init__(self, paths: Paths, *, until_released: bool, autostart: bool) -> None:
+    def __init__(
+        self, paths: Paths, trials: Trials, *, until_released: bool, autostart: bool
+    ) -> None:
         self._paths = paths
+        self._trials = trials
+        self.exit_status = 0
         self._autostart = autostart
         self._manager = Notifier()
         self._is_bound_to_holders = until_released
@@ -144,11 +114,13 @@ class _Service:
                 autostart = self._autostart and is_free
                 running = tasks.create_task(studio.run(autostart=autostart))
                 watching = tasks.create_task(self._watch_holders(server))
+                proving = tasks.create_task(self._prove(server.port, token))
                 await self._end.wait()
                 logger.info("ending: %s", self._reason)
                 self._manager.say("STOPPING=1", f"STATUS=Ending: {self._reason}")
                 await studio.end(self._reason)
                 watching.cancel()
+                proving.cancel()
                 self._down_done.set()
                 await server.close()
                 running.cancel()
@@ -167,6 +139,14 @@ class _Service:
             mode=0o600,
         )
         logger.info("service %s, process %d, control port %d", __version__, os.getpid(), port)
+
+    async def _prove(self, port: int, token: str) -> None:
+        """Let this version be the one in use, or end when it was on trial and does not answer."""
+        if not await trial.proven(self._trials, port, token):
+            self.exit_status = trial.NOT_PROVEN
+            self._ask_to_end("this version did not prove itself")
+            return
+        await trial.steady(self._trials)
 
     def _ask_to_end(self, reason: str) -> None:
         self._reason = reason
@@ -194,18 +174,6 @@ class _Service:
             if self._holders == 0 and is_late:
                 self._ask_to_end("the terminal that started it is gone")
                 return
-
-
-def require_writable(paths: Paths) -> None:
-    """Raise HostLacks (`not-writable`, `disk-full`) unless the home can be written."""
-    try:
-        files.make_private(paths.service)
-        files.write_atomic(
-            paths.service / "probe", bytes(_PROBE_BYTES)
-        )  # an empty file always fits
-        (paths.service / "probe").unlink(missing_ok=True)
-    except OSError as error:
-        raise files.from_os_error(error, paths.service) from error
 
 
 def _clear(sockets: Path) -> None:

@@ -45,7 +45,7 @@ def _platform(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
     known = sorted({one for recipe in recipes for one in recipe.needs.platforms})
     advice = f"Runtimes of this version are for {listed(known)}."
     if host.system.lower() == "windows":
-        advice = "Run the Studio inside WSL 2: `wsl --install` in an administrator's terminal."
+        advice = "Engines run in a Linux of the Studio's own: `weir wsl setup` sets it up."
     return stops("platform", _AREA, "System", found, advice, what=(EVERYTHING,))
 
 

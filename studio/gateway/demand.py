@@ -43,6 +43,8 @@ class Present:
     """When it became ready."""
     boot_s: float | None = None
     """How long its boot took."""
+    is_measured: bool = False
+    """Whether a bench is under way, which a switch would spoil; the person may end it."""
     idle_s: float | None = None
     """Since when it has no request; None: it has some."""
     alone_s: float | None = None
@@ -140,6 +142,8 @@ def _while_ready(now_s: float, present: Present, rules: Rules, first: Line | Non
         return _while_alone(now_s, ready_s, present, rules)
     if present.is_by_hand and present.preset not in rules.listed:
         return Decision(act=Act.TURN_AWAY, preset=first.preset, reason=Reason.BY_HAND)
+    if present.is_measured:
+        return Decision(preset=first.preset, reason=Reason.MEASURED)
     due_s = ready_s + residence_s(present.boot_s, rules)
     if now_s >= due_s:
         return Decision(act=Act.SWITCH, preset=first.preset, reason=Reason.WANTED)

@@ -31,6 +31,7 @@ from studio.gateway.key import Key, Running, iso
 from studio.gateway.key_limits import checked
 from studio.gateway.usage import RequestRecord, Tokens
 from studio.gateway.usage_book import Pending, UsageBook
+from studio.gateway.usage_models import rows_by_model
 
 PREFIX = "sk-weir-"
 NAME_LENGTH = 64
@@ -263,6 +264,12 @@ class KeyStore:
         chosen = None if key_id is None else self._found(key_id).id
         names = {key.id: key.name for key in self._keys.values()}
         await self.flush()
+        if by is UsageBy.MODEL:
+            return await self._database.run(
+                lambda connection: rows_by_model(
+                    connection, key_id=chosen, since_s=since_s, until_s=until_s
+                )
+            )
         return await self._database.run(
             lambda connection: usage_book.rows(
                 connection, names, key_id=chosen, since_s=since_s, until_s=until_s, by=by

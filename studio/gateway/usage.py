@@ -112,11 +112,15 @@ class RequestRecord:
     @property
     def tokens_per_s(self) -> float | None:
         """Generated tokens a second after the first one; None for less than two or no stream."""
-        generated = self.tokens.generated
-        if self.ttft_s is None or generated is None or generated < 2:
-            return None
-        span_s = self.duration_s - self.ttft_s
-        return (generated - 1) / span_s if span_s > 0 else None
+        return tokens_per_s(self.ttft_s, self.duration_s, self.tokens.generated)
+
+
+def tokens_per_s(ttft_s: float | None, duration_s: float, generated: int | None) -> float | None:
+    """Return the generated tokens a second of one request after its first one."""
+    if ttft_s is None or generated is None or generated < 2:
+        return None
+    span_s = duration_s - ttft_s
+    return (generated - 1) / span_s if span_s > 0 else None
 
 
 class StreamTap:

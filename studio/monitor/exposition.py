@@ -51,6 +51,15 @@ OF_TICK: Mapping[str, Metric] = {
     "ttft_p95_s": _gauge("weir_ttft_p95_seconds", "95 % of the first tokens of a minute."),
     "itl_p50_s": _gauge("weir_token_interval_p50_seconds", "Half of the times between tokens."),
     "itl_p95_s": _gauge("weir_token_interval_p95_seconds", "95 % of the times between tokens."),
+    "end_to_end_p50_s": _gauge(
+        "weir_request_p50_seconds", "Half of the requests that ended in the last minute."
+    ),
+    "end_to_end_p95_s": _gauge(
+        "weir_request_p95_seconds", "95 % of the requests that ended in the last minute."
+    ),
+    "draft_accepted_share": _gauge(
+        "weir_draft_tokens_accepted_ratio", "Drafted tokens that were accepted, over ten seconds."
+    ),
     "step_s": _gauge("weir_step_seconds", "Mean time of one step while it generates."),
     "external_hit_share": _gauge(
         "weir_external_hit_ratio", "Prompt tokens found behind a connector, over a minute."

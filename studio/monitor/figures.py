@@ -5,36 +5,27 @@ conversation (`decode_tokens_per_s` of a preset's `[[expected]]`). One of anothe
 system or another power limit says nothing about this machine, so it is not taken.
 """
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from studio.domain.manifests import Expected
-from studio.domain.speed import SpeedFigure, SpeedSteps
+from studio.domain.published import MeasuredOn, measured_on
+from studio.domain.speed import PROCESSOR, SpeedFigure, SpeedSteps
 
-_POWER = re.compile(r"(?:\bat |, ?)(\d{2,4}) W\b")
-_COUNT = re.compile(r"^(\d+) × ")
 _POWER_SLACK = 0.05
-_MAKERS = ("nvidia", "geforce", "quadro", "tesla")
 
 
 class Machine(NamedTuple):
     """What a figure must be of."""
 
-    cards: tuple[str, ...]
-    """Names of the cards in use, as NVIDIA's driver gives them; empty: the processor."""
-    power_w: float | None
+    cards: tuple[tuple[str, int | None], ...] = ()
+    """Names of the cards in use, as NVIDIA's driver gives them, with their memory in bytes; none:
+    the processor."""
+    power_w: float | None = None
     """The lowest power limit among them."""
-    is_wsl: bool
-
-
-class _Of(NamedTuple):
-    """What a row says that it was measured on."""
-
-    card: str
-    cards: int
-    power_w: float | None
-    system: str | None
+    is_wsl: bool = False
+    processor: str | None = None
+    processors: int | None = None
 
 
 def published(published_rows: Sequence[Expected], machine: Machine) -> SpeedFigure | None:
@@ -43,11 +34,12 @@ def published(published_rows: Sequence[Expected], machine: Machine) -> SpeedFigu
     Of several the one whose power limit is stated, then the first. Tokens per step may stand in a
     row of their own, of the same card and version.
     """
-    fitting = [row for row in published_rows if row.case is None and _fits(_read(row), machine)]
+    plain = [row for row in published_rows if row.case is None]
+    fitting = [row for row in plain if _fits(measured_on(row), machine)]
     speeds = [row for row in fitting if row.decode_tokens_per_s is not None]
     if not speeds:
         return None
-    best = min(speeds, key=lambda row: _read(row).power_w is None)
+    best = min(speeds, key=lambda row: measured_on(row).power_w is None)
     # Of the same version only: others were measured with other prompts (HyperQwen, speed).
     rows = [best, *(row for row in fitting if row.pin == best.pin)]
     steps = next((row for row in rows if row.tokens_per_step is not None), None)
@@ -59,48 +51,24 @@ def published(published_rows: Sequence[Expected], machine: Machine) -> SpeedFigu
         tokens_per_step=tokens_per_step,
         step_s=None if tokens_per_step is None else tokens_per_step / decode,
         steps_of=SpeedSteps.FIGURE if steps in (None, best) else SpeedSteps.COMPUTED,
-        card=_read(best).card,
-        power_w=_read(best).power_w,
+        card=_named(best),
+        power_w=measured_on(best).power_w,
         source=best.source,
     )
 
 
-def _read(row: Expected) -> _Of:
-    """Return what a row was measured on: `2 × RTX 3090 with NVLink, 250 W`, `RTX 4090, WSL2`."""
-    text = row.card or ""
-    power = _POWER.search(text) or _POWER.search(row.note or "")
-    is_power_first = (row.note or "").startswith("at ") or _POWER.search(text) is not None
-    count = _COUNT.match(text)
-    name = _COUNT.sub("", text).partition(",")[0].partition(" at ")[0].partition(" with ")[0]
-    system = next((one for one in ("WSL2", "Linux") if one in text), None)
-    return _Of(
-        name.strip(),
-        int(count[1]) if count else 1,
-        float(power[1]) if power is not None and is_power_first else None,
-        system,
-    )
+def _named(row: Expected) -> str:
+    of = measured_on(row)
+    return of.name if of.cards else PROCESSOR
 
 
-def _fits(of: _Of, machine: Machine) -> bool:
-    if not of.card or len(machine.cards) != of.cards:
-        return False
-    if any(not same_card(of.card, name) for name in machine.cards):
+def _fits(of: MeasuredOn, machine: Machine) -> bool:
+    if not machine.cards:
+        return of.is_processor(machine.processor, machine.processors)
+    if len(machine.cards) != of.cards or not all(of.is_card(*one) for one in machine.cards):
         return False
     if of.system is not None and (of.system == "WSL2") != machine.is_wsl:
         return False
     if of.power_w is None or machine.power_w is None:
         return of.power_w is None
     return abs(machine.power_w - of.power_w) <= _POWER_SLACK * of.power_w
-
-
-def same_card(published_name: str, driver_name: str) -> bool:
-    """Tell whether two names mean one card: makers are left out, `Super` and `Ti` are not.
-
-    A size such as `32 GB` in the published name stands in no driver's name, and counts for nothing.
-    """
-    return _words(published_name) == _words(driver_name)
-
-
-def _words(name: str) -> list[str]:
-    words = re.sub(r"\b\d+ ?GB\b", "", name).lower().replace("-", " ").split()
-    return [word for word in words if word not in _MAKERS]

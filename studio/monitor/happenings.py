@@ -27,16 +27,29 @@ class Happenings:
     def __init__(self) -> None:
         self._before = EngineSnapshot()
         self._served: str | None = None
+        self._settings: dict[str, dict[str, str]] = {}
+        """Of each that has served, what it was set to by hand when it served last."""
+        self._badges: frozenset[str] = frozenset()
 
     def hear(self, engine: EngineSnapshot) -> list[Happening]:
         """Return what happened between the last snapshot and this one."""
         before, self._before = self._before, engine
+        found = list(self._of_badges(engine))
         if engine.state is before.state:
-            return []
-        found = list(self._of(before, engine))
+            return found
+        found += self._of(before, engine)
         if engine.state in _SERVING:
             self._served = _name(engine)
+            self._settings[_name(engine)] = engine.overrides
         return found
+
+    def _of_badges(self, engine: EngineSnapshot) -> Iterator[Happening]:
+        """Yield each slow path once, until a boot begins without it."""
+        for badge in engine.badges:
+            if badge.code not in self._badges:
+                detail = f"{badge.title}: {badge.cost} ({badge.evidence})"
+                yield Happening(Kind.BADGE, badge.code, detail)
+        self._badges = frozenset(badge.code for badge in engine.badges)
 
     def _of(self, before: EngineSnapshot, engine: EngineSnapshot) -> Iterator[Happening]:
         name = _name(engine) if _name(engine) != _NO_NAME else _name(before)
@@ -45,6 +58,9 @@ class Happenings:
                 if self._served not in (None, name):
                     yield Happening(Kind.SWITCH, name, f"Served instead of `{self._served}`.")
                 yield Happening(Kind.BOOT, name, _boot_text(engine))
+                changed = _changed_text(self._settings.get(name), engine.overrides)
+                if changed:
+                    yield Happening(Kind.SETTINGS, name, changed)
             case EngineState.BACKING_OFF:
                 yield Happening(Kind.DEATH, name, _why(engine))
             case EngineState.FAILED:
@@ -74,6 +90,15 @@ def _boot_text(engine: EngineSnapshot) -> str:
     if engine.pool_tokens is not None:
         pieces.append(f"pool {tokens_text(engine.pool_tokens)}")
     return "; ".join(pieces) + "." if pieces else ""
+
+
+def _changed_text(before: dict[str, str] | None, now: dict[str, str]) -> str:
+    """Return what is set to other values than last time; empty: nothing, or it never served."""
+    if before is None:
+        return ""
+    pieces = [f"{name}={now[name]}" for name in sorted(now) if before.get(name) != now[name]]
+    pieces += [f"{name} as the preset has it" for name in sorted(before) if name not in now]
+    return ", ".join(pieces) + "." if pieces else ""
 
 
 def _why(engine: EngineSnapshot) -> str:

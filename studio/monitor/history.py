@@ -39,6 +39,9 @@ Series = Literal[
     "ttft_p95_s",
     "itl_p50_s",
     "itl_p95_s",
+    "end_to_end_p50_s",
+    "end_to_end_p95_s",
+    "draft_accepted_share",
     "step_s",
     "tokens_per_step",
     "prefix_hit_share",
@@ -110,7 +113,10 @@ class Meter:
             ttft_p95_s=self._quantile(0.95, _TTFT, self._hit_window_s),
             itl_p50_s=self._quantile(0.5, _ITL, LATENCY_WINDOW_S),
             itl_p95_s=self._quantile(0.95, _ITL, LATENCY_WINDOW_S),
+            end_to_end_p50_s=self._quantile(0.5, _END_TO_END, self._hit_window_s),
+            end_to_end_p95_s=self._quantile(0.95, _END_TO_END, self._hit_window_s),
             acceptance=self._acceptance(),
+            draft_accepted_share=self._draft_accepted_share(),
             step_s=self._step_s(),
             tokens_per_step=self._tokens_per_step(),
             prefix_hit_share=self._hit_share(
@@ -216,6 +222,13 @@ class Meter:
         accepted = [now - then for then, now in zip(span.begin, span.end, strict=True)]
         return None if min(accepted) < 0 else tuple(min(1.0, one / drafts[0]) for one in accepted)
 
+    def _draft_accepted_share(self) -> float | None:
+        share = _quotient(
+            self._delta(lambda sample: sample.accepted_total, LATENCY_WINDOW_S),
+            self._delta(lambda sample: sample.draft_tokens_total, LATENCY_WINDOW_S),
+        )
+        return None if share is None else min(share, 1.0)
+
     def _step_s(self) -> float | None:
         """Return what a step takes; None where the engine may have had nothing to do meanwhile."""
         span = self._span(_steps_at_work, self._rate_window_s)
@@ -283,6 +296,7 @@ def _extremes(stretch: list[tuple[float, float | None]]) -> list[tuple[float, fl
 
 _TTFT: Callable[[EngineSample], Histogram | None] = operator.attrgetter("ttft")
 _ITL: Callable[[EngineSample], Histogram | None] = operator.attrgetter("itl")
+_END_TO_END: Callable[[EngineSample], Histogram | None] = operator.attrgetter("end_to_end")
 
 
 def _steps_at_work(sample: EngineSample) -> float | None:

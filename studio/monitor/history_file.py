@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from studio.domain.history import HistoryEvent, HistoryEventKind
 from studio.monitor import history_schema, history_write
-from studio.monitor.history_write import Reading, Writer
+from studio.monitor.history_write import MOST_BYTES, Reading, Writer
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +35,17 @@ class Unwritable(Exception):
 class HistoryFile:
     """One file. All of it runs on one thread."""
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        most_bytes: Callable[[], int] = lambda: MOST_BYTES,
+    ) -> None:
         self.path = path
+        self._most_bytes = most_bytes
+        self._bound: int | None = None
+        """The bound that the file was held to last: a smaller one holds at the next writing."""
         self.set_aside: str | None = None
         """What became of a file that could not be read, in a sentence."""
         self._clock = clock
@@ -163,9 +172,10 @@ class HistoryFile:
                 writer.add(readings)
                 writer.note(events)
             with _translated():
-                if not writer.is_tidy:
-                    history_write.tidy(connection)
-                    writer.is_tidy = True
+                most_bytes = self._most_bytes()
+                if not writer.is_tidy or most_bytes != self._bound:
+                    history_write.tidy(connection, most_bytes)
+                    writer.is_tidy, self._bound = True, most_bytes
         except (Unwritable, _Unreadable):
             self.close()  # what the writer remembers may not be what the file holds
             raise

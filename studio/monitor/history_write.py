@@ -15,7 +15,7 @@ from studio.monitor.tiers import MOST_SERIES, TIERS, Stretch, Tier
 
 MOST_EVENTS = 20_000
 MOST_BYTES = 256 << 20
-"""The file never grows beyond it; the oldest minutes go first."""
+"""The file never grows beyond it unless told otherwise; the oldest minutes go first."""
 _TIDY_SLACK = 0.9
 
 Connection = sqlite3.Connection

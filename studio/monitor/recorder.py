@@ -52,9 +52,11 @@ class Recorder:
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         interval_s: Callable[[], float] = lambda: 1.0,
+        most_bytes: Callable[[], int] = lambda: MOST_BYTES,
     ) -> None:
-        """`interval_s` says how far ticks are apart now."""
-        self._file = HistoryFile(path, clock=clock)
+        """`interval_s` says how far ticks are apart now, `most_bytes` how large the file gets."""
+        self._file = HistoryFile(path, clock=clock, most_bytes=most_bytes)
+        self._most_bytes = most_bytes
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weir-history")
         self._clock = clock
         self._monotonic = monotonic
@@ -178,7 +180,7 @@ class Recorder:
         return HistoryState(
             file=str(self._file.path),
             bytes=await self._on_thread(self._file.size),
-            most_bytes=MOST_BYTES,
+            most_bytes=self._most_bytes(),
             oldest_at=oldest,
             series=series,
             pending_s=float(len(pending)) if self._trouble is not None else 0.0,

@@ -26,9 +26,17 @@ def preempted(scene: Scene, recent: Recent, limits: Limits) -> Iterator[Evidence
 
 
 def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]:
-    """Yield requests that wait, and for what."""
+    """Yield requests that wait, and for what.
+
+    Whose blocks come back from the KV tier counts as `deferred` meanwhile (vLLM, v1/core/sched/
+    scheduler.py): the tier at work, for as long as bytes come. Seen on a real card: two of three.
+    """
     tick = scene.tick
-    if not limits.over("waiting", tick.waiting):
+    deferred = (tick.waiting_by_reason or {}).get("deferred") or 0
+    held_up = tick.waiting
+    if held_up is not None and tick.kv_load_bytes_per_s:
+        held_up -= deferred
+    if not limits.over("waiting", held_up):
         return
     is_full = limits.over("pool_share", tick.pool_used_share)
     seats = scene.max_num_seqs
@@ -37,16 +45,17 @@ def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]
     # the next one needs more blocks than are free, however many those are (seen at 75 % of 25).
     is_short = not is_seated and bool((tick.waiting_by_reason or {}).get("capacity"))
     reason = "pool" if is_full or is_short else "seats" if is_seated else "other"
+    put_off = "the engine puts them off: they wait for blocks from a KV tier, or for a grammar"
     share = percent_text(tick.pool_used_share)
     short = f"the pool is {share} full, and the next one does not fit"
     reasons = {
         "pool": f"the pool is {share} full" if is_full else short,
         "seats": f"all {seats} seats are taken (`max_num_seqs`)",
-        "other": "the engine has not taken them up",
+        "other": put_off if deferred else "the engine has not taken them up",
     }
     yield Evidence(
         values={
-            "waiting": counted(tick.waiting or 0, "request", "requests"),
+            "waiting": counted(held_up or 0, "request", "requests"),
             "why": reasons[reason],
             "seats": str(seats),
         },
@@ -55,7 +64,7 @@ def waiting(scene: Scene, _recent: Recent, limits: Limits) -> Iterator[Evidence]
             f"pool {percent_text(tick.pool_used_share)} full",
         ),
         flags=frozenset((reason,)),
-        size=float(tick.waiting or 0),
+        size=float(held_up or 0),
     )
 
 

@@ -3,11 +3,14 @@
 Speed is tokens per step over step time. So a speed that is too low has one of two causes, which
 people mend in different ways; product.md D12 and HyperQwen issue 156 tell both apart by hand.
 It never speaks where the load is another than the figure's: then it says what is missing.
+Where nobody published the two parts, they are held against this machine's own past, and then the
+speed that belongs to them is said too: no part is held against another yardstick than its speed.
 """
 
 from collections.abc import Iterator
 
 from studio.domain.speed import (
+    PROCESSOR,
     SpeedCause,
     SpeedFigure,
     SpeedMeasured,
@@ -31,6 +34,7 @@ _HINTS = {
         "Look for spill, a lowered power limit, heat, or another program on the card."
     ),
 }
+_HINT_OF_PROCESSOR = "Look for other programs that use the processor, for swap, and for heat."
 
 
 def verdict(
@@ -55,7 +59,7 @@ def verdict(
     return SpeedVerdict(
         kind=SpeedVerdictKind.SLOWER,
         cause=cause,
-        sentence=f"{head}: {_why(cause, measured, figure, drafts)}",
+        sentence=f"{head}{_past(figure)}: {_why(cause, measured, figure, drafts)}",
         ratio=ratio,
         figure=figure,
     )
@@ -122,11 +126,11 @@ def _why(
         case SpeedCause.STEP_TIME:
             has_drafter = measured.tokens_per_step is not None
             drafter = f"the drafter's guesses are taken {same}, " if has_drafter else ""
-            return f"{drafter}steps take longer ({steps}). {_HINTS[cause]}"
+            return f"{drafter}steps take longer ({steps}). {_steps_hint(figure)}"
         case SpeedCause.BOTH:
             return (
                 f"steps take longer ({steps}), and the drafter's guesses are taken less often"
-                f" ({tokens}). {_HINTS[SpeedCause.STEP_TIME]}"
+                f" ({tokens}). {_steps_hint(figure)}"
             )
         case _ if _is_as_always(measured, figure):
             return (
@@ -138,6 +142,10 @@ def _why(
                 "whether the drafter or the steps are slow cannot be told, because the figure does"
                 " not say how many tokens a step made."
             )
+
+
+def _steps_hint(figure: SpeedFigure) -> str:
+    return _HINT_OF_PROCESSOR if figure.card == PROCESSOR else _HINTS[SpeedCause.STEP_TIME]
 
 
 def _steps_text(measured: SpeedMeasured, figure: SpeedFigure) -> str:
@@ -162,7 +170,15 @@ def _head(decode: float, figure: SpeedFigure) -> str:
     if not figure.is_published:
         return f"{ours}, {theirs} before on this machine"
     power = "" if figure.power_w is None else f" at {figure.power_w:.0f} W"
-    return f"{ours}, published {theirs} on this card{power}"
+    what = PROCESSOR if figure.card == PROCESSOR else "card"
+    return f"{ours}, published {theirs} on this {what}{power}"
+
+
+def _past(figure: SpeedFigure) -> str:
+    """Return the speed that belongs to the compared parts, where it is not the figure's."""
+    if figure.steps_of is not SpeedSteps.PAST or figure.before_tokens_per_s is None:
+        return ""
+    return f"; {rate_text(figure.before_tokens_per_s)} before on this machine"
 
 
 def _is_as_always(measured: SpeedMeasured, figure: SpeedFigure) -> bool:

@@ -82,8 +82,23 @@ def _named(known: Mapping[str, Item], name: str, kind: str, where: str) -> Item:
     return known[name]
 
 
-def _model(named: str | ModelSpec, models: Mapping[str, ModelSpec], where: str) -> ModelSpec:
-    return named if isinstance(named, ModelSpec) else _named(models, named, "model", where)
+def with_base(named: str, models: Mapping[str, ModelSpec], *, where: str) -> ModelSpec:
+    """Return a model with what it is laid over put in. Raises: BadInput (`document-invalid`)."""
+    return _model(named, models, where)
+
+
+def _model(
+    named: str | ModelSpec, models: Mapping[str, ModelSpec], where: str, above: tuple[str, ...] = ()
+) -> ModelSpec:
+    """Return a model with what it is laid over put in; `above` are those laid over it."""
+    found = named if isinstance(named, ModelSpec) else _named(models, named, "model", where)
+    if found.base is None:
+        return found
+    above = (*above, found.id)
+    base = found.base if isinstance(found.base, str) else found.base.id
+    if base in above:
+        raise _invalid(where, f"the model `{base}` would be laid over itself.")
+    return msgspec.structs.replace(found, base=_model(found.base, models, where, above))
 
 
 def _laid_over(bodies: list[PresetBody], name: str) -> dict[str, Any]:

@@ -14,15 +14,23 @@ import msgspec
 from studio import __version__
 from studio.domain.errors import BadInput, Busy, StudioError
 from studio.domain.manifests import Preset
-from studio.domain.presets import CopyRequest, ImportPresetRequest, PresetDiff, PresetText
+from studio.domain.presets import (
+    CopyRequest,
+    ImportPresetRequest,
+    PresetDiff,
+    PresetRemoved,
+    PresetText,
+    UpdateRequest,
+)
 from studio.domain.rules import Value
 from studio.host.documents import read_json
 from studio.host.files import exclusive, from_os_error, sha256_bytes, write_atomic
-from studio.presets import compare, knobs, text
+from studio.presets import compare, knobs, merge, text
 from studio.presets.store import PresetStore
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _LARGEST_BYTES = 1 << 20
+_LONGEST_TITLE = 120
 
 
 class OwnPresets:
@@ -41,7 +49,11 @@ class OwnPresets:
         _check_id(request.id)
         with self._locked():
             self._require_free(request.id)
-            self._make(source_id, request.id, request.title)
+            source = self._store.get(source_id)
+            values = _as_typed(source, knobs.read_overrides(source, request.values))
+            content = self._text(source_id).text
+            content = text.with_values(content, values) if values else content
+            self._write(request.id, self._copied(content, source, request.id, request.title))
         return self._store.get(request.id)
 
     def take(self, request: ImportPresetRequest) -> Preset:
@@ -87,7 +99,7 @@ class OwnPresets:
             before = self._text(preset_id)
             after = text.with_values(before.text, _as_typed(preset, found))
             if not before.is_own:
-                after = self._copied(after, preset_id, preset_id, None)
+                after = self._copied(after, preset, preset_id, None)
             self._write(preset_id, after)
         return self._store.get(preset_id)
 
@@ -101,10 +113,105 @@ class OwnPresets:
         with self._locked():
             document = text.parse(content, "the preset")
             is_first = not self._store.is_own(preset_id) and "origin" not in document
-            if is_first and self._store.bundled(preset_id) is not None:
-                content = self._copied(content, preset_id, preset_id, None)
+            bundled = self._store.bundled(preset_id) if is_first else None
+            if bundled is not None:
+                content = self._copied(content, bundled, preset_id, None)
             self._write(preset_id, content)
         return self._store.get(preset_id)
+
+    def retitle(self, preset_id: str, title: str) -> Preset:
+        """Return a preset of the person's own under another title.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`preset-not-own`, `preset-title`, …),
+        HostLacks, Busy (`presets-busy`).
+        """
+        words = " ".join(title.split())
+        if not words or len(words) > _LONGEST_TITLE:
+            raise BadInput(
+                "preset-title",
+                f"A title has 1 to {_LONGEST_TITLE} characters; this one has {len(words)}.",
+            )
+        with self._locked():
+            before = self._require_own(preset_id)
+            self._write(preset_id, text.with_title(before.text, words))
+        return self._store.get(preset_id)
+
+    def remove(self, preset_id: str) -> PresetRemoved:
+        """Delete a preset of the person's own; one that came with the Studio is back then.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`preset-not-own`), HostLacks, Busy
+        (`presets-busy`).
+        """
+        with self._locked():
+            gone = self._require_own(preset_id)
+            path = Path(gone.path)
+            try:
+                path.unlink()
+            except OSError as error:
+                raise from_os_error(error, path) from error
+        return PresetRemoved(
+            id=preset_id,
+            path=gone.path,
+            text=gone.text,
+            is_bundled_back=preset_id in self._store.ids(),
+        )
+
+    def update(self, preset_id: str, request: UpdateRequest) -> Preset:
+        """Return a preset with what changed in its original since; the person's values stay.
+
+        Raises: NotFound (`preset-unknown`), BadInput (`preset-not-own`, `preset-no-origin`,
+        `preset-no-base`, `preset-change-unknown`, `preset-not-mergeable`), HostLacks, Busy.
+        """
+        with self._locked():
+            before = self._require_own(preset_id)
+            mine = self._store.get(preset_id)
+            found = self.diff(preset_id, None)
+            origin_id = mine.origin.id if mine.origin is not None else ""
+            now, _ = self._original(preset_id, origin_id)
+            if now is None or not found.is_three_way:
+                raise BadInput(
+                    "preset-no-base",
+                    f"`{preset_id}` cannot be updated. {found.note or ''}".strip(),
+                    hint=f"Change it by hand: `weir presets edit {preset_id}`.",
+                )
+            wanted = merge.wanted(preset_id, compare.values_of(mine), found.changes, request.take)
+            is_bundled = origin_id == preset_id
+            source = self._store.bundled_path(origin_id) if is_bundled else None
+            theirs = self._text(origin_id, source).text
+            self._write_merged(mine, now, merge.Texts(before.text, theirs), wanted)
+        return self._store.get(preset_id)
+
+    def _write_merged(
+        self, mine: Preset, now: Preset, texts: merge.Texts, wanted: merge.Wanted
+    ) -> None:
+        """Write the first text that reads as what is wanted: the original's, else the person's."""
+        kept = _as_typed(now, wanted.knobs_of(now, wanted.kept))
+        taken = _as_typed(mine, wanted.knobs_of(mine, wanted.taken))
+        tries = ((texts.theirs, kept, mine.title), (texts.mine, taken, None))
+        for content, values, title in tries:
+            try:
+                content = text.with_values(content, values) if values else content
+                made = self._copied(content, now, mine.id, title)
+                self._write(mine.id, made, wanted=wanted.values)
+            except (BadInput, merge.NotMeant):
+                continue
+            return
+        raise BadInput(
+            "preset-not-mergeable",
+            f"`{mine.id}` and the update changed more than settings, so they cannot be put "
+            "together line by line.",
+            hint=f"Change the file by hand: `weir presets edit {mine.id}`.",
+        )
+
+    def _require_own(self, preset_id: str) -> PresetText:
+        found = self._text(preset_id)
+        if not found.is_own:
+            raise BadInput(
+                "preset-not-own",
+                f"`{preset_id}` came with the Studio; only presets of your own can be changed.",
+                hint=f"Make it yours first: `weir presets copy {preset_id} NAME`.",
+            )
+        return found
 
     def show(self, preset_id: str) -> PresetText:
         """Return a preset's file. Raises: NotFound (`preset-unknown`), HostLacks."""
@@ -171,21 +278,16 @@ class OwnPresets:
         except StudioError:
             return None
 
-    def _make(self, source_id: str, new_id: str, title: str | None) -> None:
-        source = self._text(source_id)
-        self._write(new_id, self._copied(source.text, source_id, new_id, title))
-
-    def _copied(self, content: str, source_id: str, new_id: str, title: str | None) -> str:
+    def _copied(self, content: str, source: Preset, new_id: str, title: str | None) -> str:
         """Return the text of a copy; what it came from is kept first."""
-        source = self._store.get(source_id)
         data = msgspec.json.encode(source)
         digest = sha256_bytes(data)
         self._put(self._folder / "bases" / f"{digest}.json", data)
-        origin = {"id": source_id, "digest": digest, "program": __version__}
+        origin = {"id": source.id, "digest": digest, "program": __version__}
         return text.renamed(content, new_id, title, origin)
 
-    def _text(self, preset_id: str) -> PresetText:
-        path = self._store.path(preset_id)
+    def _text(self, preset_id: str, source: Path | None = None) -> PresetText:
+        path = source or self._store.path(preset_id)
         try:
             content = path.read_text(encoding="utf-8")
         except OSError as error:
@@ -195,10 +297,18 @@ class OwnPresets:
         is_own = self._store.is_own(preset_id)
         return PresetText(id=preset_id, path=str(path), is_own=is_own, text=content)
 
-    def _write(self, preset_id: str, content: str, *, shown_as: str | None = None) -> None:
+    def _write(
+        self,
+        preset_id: str,
+        content: str,
+        *,
+        shown_as: str | None = None,
+        wanted: compare.Values | None = None,
+    ) -> None:
         """Write a preset after reading it as it will be read, beside its place.
 
         Mistakes are told about the file `shown_as`, which the person knows; else about the place.
+        What does not read as `wanted` is not written (`merge.NotMeant`).
         """
         data = content.encode()
         if len(data) > _LARGEST_BYTES:
@@ -207,7 +317,9 @@ class OwnPresets:
         trial = self._folder / f".{preset_id}.toml.new"
         self._put(trial, data)
         try:
-            self._store.read(trial, preset_id, is_own=True)
+            read = self._store.read(trial, preset_id, is_own=True)
+            if wanted is not None and compare.values_of(read) != wanted:
+                raise merge.NotMeant
             text.require_no_secret_line(content, str(trial))
             trial.replace(path)
         except StudioError as error:

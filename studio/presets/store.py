@@ -18,7 +18,7 @@ from studio.domain.manifests import ModelSpec, Preset, PresetFile, PresetPart
 from studio.host.documents import read_toml
 from studio.host.paths import Paths
 from studio.host.toml_lines import line_of
-from studio.presets.compose import compose
+from studio.presets.compose import compose, with_base
 from studio.presets.text import require_no_secret
 
 SCHEMA_VERSION = 1
@@ -56,8 +56,12 @@ class PresetStore:
 
         Raises: what `get` raises.
         """
-        path = self._bundled / f"{preset_id}.toml"
+        path = self.bundled_path(preset_id)
         return self.read(path, preset_id) if preset_id in self._in(self._bundled) else None
+
+    def bundled_path(self, preset_id: str) -> Path:
+        """Return where a preset of that id lies that came with the program."""
+        return self._bundled / f"{preset_id}.toml"
 
     def path(self, preset_id: str) -> Path:
         """Return the file of a preset. Raises: NotFound (`preset-unknown`)."""
@@ -71,6 +75,21 @@ class PresetStore:
                 hint=f"Did you mean `{close[0]}`?" if close else f"Known presets: {known}.",
             )
         return files[preset_id]
+
+    def model(self, model_id: str) -> ModelSpec:
+        """Return a model of `presets/models` with what it is laid over put in.
+
+        Raises: NotFound (`model-unknown`), BadInput (`document-invalid`), HostLacks.
+        """
+        models = self._shelf("models", ModelSpec)
+        if model_id not in models:
+            close = difflib.get_close_matches(model_id, list(models), n=1)
+            raise NotFound(
+                "model-unknown",
+                f"There is no preset and no model `{model_id}`.",
+                hint=f"Did you mean `{close[0]}`?" if close else "`weir presets` lists presets.",
+            )
+        return with_base(model_id, models, where="presets/models")
 
     def is_own(self, preset_id: str) -> bool:
         """Return whether the person has a preset of that id."""

@@ -72,6 +72,11 @@ def with_id(text: str, preset_id: str) -> str:
     )
 
 
+def with_title(text: str, title: str) -> str:
+    """Return the text under another title."""
+    return _checked(_with_line(text, "title", title), {**parse(text, "the preset"), "title": title})
+
+
 def with_values(text: str, values: Mapping[str, Value]) -> str:
     """Return the text with these defaults of knobs in its `[values]`."""
     wanted = parse(text, "the preset")

@@ -4,6 +4,7 @@ Nothing that is damaged leaves the house: every file is compared with the list f
 packed each is read again, and what has changed since ends the export.
 """
 
+import contextlib
 import functools
 import os
 import time
@@ -18,12 +19,12 @@ from studio.domain.events import Stage
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
 from studio.domain.units import bytes_text
 from studio.host import signing
-from studio.host.files import exclusive, from_os_error
+from studio.host.files import exclusive, from_copy_error
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.progress import followed
 from studio.host.threads import in_thread
-from studio.runtimes import bundle, bundle_write, carry, signers, survey, verify
+from studio.runtimes import bundle, bundle_write, carry, moved, signers, survey, verify
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
 from studio.runtimes.bundle_write import Content
@@ -75,8 +76,7 @@ async def export(
         meter.fail(error.message)
         raise
     except OSError as error:
-        place = error.filename if isinstance(error.filename, str) else str(target)
-        failure = from_os_error(error, Path(place))
+        failure = from_copy_error(error, target, folders.folder_of(paths, record))
         meter.fail(failure.message)
         raise failure from error
     meter.finish(f"{bytes_text(written.file_bytes)} in {target}")
@@ -138,6 +138,8 @@ class _Export:
         self, target: Path, signer: signing.Signer
     ) -> tuple[bundle.Index, bundle_write.Written]:
         """Look at everything, then write it."""
+        with contextlib.suppress(Damaged):  # said by what follows
+            await in_thread(functools.partial(moved.put_right, self._root))
         manifest = await self._manifest()
         found = await verify.examine_reporting(self._root, manifest, self._meter)
         if found.findings:

@@ -5,7 +5,6 @@ name its new place, read back, asked by the probe, and only then recorded and sw
 anywhere, run it again: what was written is not written twice.
 """
 
-import contextlib
 import datetime
 import functools
 import hashlib
@@ -14,7 +13,6 @@ import time
 from pathlib import Path
 
 import msgspec
-import psutil
 
 from studio.domain.bundles import Imported
 from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
@@ -33,7 +31,6 @@ from studio.host.files import (
 )
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
-from studio.host.processes import marked
 from studio.host.progress import Progress, followed
 from studio.host.threads import in_thread
 from studio.runtimes import (
@@ -50,9 +47,10 @@ from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
 from studio.runtimes.bundle import RUNTIME
 from studio.runtimes.bundle_read import Bundle, Head
-from studio.runtimes.install import Answer, probe_faults
 from studio.runtimes.interpreter import host_platform, probe_question
 from studio.runtimes.manifest import LINK, LISTING, PLACED, Entry, Manifest
+from studio.runtimes.probing import Answer, all_faults
+from studio.runtimes.running import runs_from
 from studio.runtimes.verdict import reasons_against
 from studio.runtimes.versions import INSTALL_LOCK
 
@@ -298,15 +296,12 @@ class _Import:
 
     def _require_idle(self) -> None:
         """Refuse to take a damaged runtime away under an engine that runs from it."""
-        for process in marked(self._paths.home):
-            with contextlib.suppress(OSError, psutil.Error):
-                if any(str(self._root) in part for part in process.cmdline()):
-                    raise Busy(
-                        "engine-running",
-                        f"An engine runs from {self._index.recipe.title}, which the import would "
-                        "replace.",
-                        hint="`weir stop` ends it; then run it again. What was unpacked is kept.",
-                    )
+        if runs_from(self._paths, self._root):
+            raise Busy(
+                "engine-running",
+                f"An engine runs from {self._index.recipe.title}, which the import would replace.",
+                hint="`weir stop` ends it; then run it again. What was unpacked is kept.",
+            )
 
     def _list(self) -> None:
         """List the runtime anew from what the disk holds.
@@ -375,7 +370,7 @@ class _Import:
         )
         try:
             answer = msgspec.json.decode(result.tail[-1] if result.tail else "", type=Answer)
-            faults = probe_faults(self._index.recipe, answer)
+            faults = all_faults(self._index.recipe, answer)
         except msgspec.DecodeError:
             faults = ["its interpreter does not run"]
         if faults:

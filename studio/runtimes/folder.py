@@ -30,6 +30,8 @@ RECIPE_FILE = "recipe.json"
 _ID_LENGTH = 12
 DOOMED = ".removing-"
 """Prefix of a folder that is being removed."""
+KEPT = ".kept-"
+"""Prefix of a folder that is kept until the one in its place is built (aside.py)."""
 
 
 def runtime_id(interpreter_build: str, lock_digest: str, patch_digest: str | None) -> str:

@@ -4,6 +4,7 @@ Every step can be run again, and a step that is in the journal is not. `runtime.
 last: a folder without it is unfinished, whatever else it holds. Killed anywhere, run it again.
 """
 
+import asyncio
 import datetime
 import enum
 import functools
@@ -15,16 +16,17 @@ import msgspec
 from studio.domain.errors import Busy, Damaged, HostLacks, StudioError
 from studio.domain.events import InstallStep, Stage
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
-from studio.domain.units import percent_text
 from studio.host import archive, tools, uv
 from studio.host.documents import read_json, write_json
-from studio.host.files import exclusive, folder_bytes, from_os_error
+from studio.host.files import exclusive, from_os_error
 from studio.host.meter import Meter, Report
 from studio.host.network import in_force
 from studio.host.paths import Paths
+from studio.host.tasks import together
 from studio.host.threads import in_thread
 from studio.runtimes import (
     access,
+    bytecode,
     canary,
     history,
     libraries,
@@ -32,28 +34,25 @@ from studio.runtimes import (
     pin,
     prefetch,
     probing,
+    running,
     series,
     sizes,
     steps,
+    touched,
 )
 from studio.runtimes import folder as folders
 from studio.runtimes.interpreter import Chosen, choose, host_platform, probe_question
 from studio.runtimes.manifest import MANIFEST_FILE
 from studio.runtimes.packages import (
-    compile_folder,
-    compile_modules,
-    compile_packages,
     install_packages,
     site_packages,
     write_alias,
 )
 from studio.runtimes.stock import Stock
-from studio.runtimes.survey import write_manifest
+from studio.runtimes.survey import Draft, draft, write_manifest
 
 JOURNAL_FILE = "journal.json"
 _PROBE_TIMEOUT_S = 120.0
-_MIN_BYTECODE_SHARE = 0.9
-"""Without bytecode every boot takes twice as long; some files can never be compiled."""
 _MIN_FREE_BYTES = 500_000_000
 
 
@@ -81,18 +80,6 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What probe.py says of a finished runtime."""
-
-    version: str
-    lacking: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    uncompiled: tuple[str, ...] = ()
-    bytecode_share: float | None = None
-    versions: dict[str, str | None] = {}
-    engine: probing.EngineAnswer | None = None
-
-
 async def install(
     recipe: RuntimeRecipe, paths: Paths, report: Report, *, is_update: bool = False
 ) -> InstalledRuntime:
@@ -106,7 +93,8 @@ async def install(
     `disk-space`, `disk-full`, `not-writable`, `interpreter-missing`, `library-missing`),
     NetworkFailure (`packages-unreachable`, `interpreter-unreachable`), Damaged (`download-hash`,
     `package-hash`, `archive-unsafe`, `runtime-probe`, `patch-rejected`, `canary-failed`), Busy
-    (`install-running`, `clean-up-running`), and what `patches.require_patches` raises.
+    (`install-running`, `clean-up-running`, `engine-running`), and what `patches.require_patches`
+    raises.
     """
     meter = Meter(Stage.RUNTIME, recipe.title, report)
     try:
@@ -167,7 +155,7 @@ async def _install_locked(
                 meter.step(InstallStep.VERIFY)
                 meter.begin(f"{chosen.words}: its sha256 is the recipe's")
             installed = await _Installation(recipe, paths, meter, chosen, stock).run()
-        await in_thread(functools.partial(_remove_unfinished, home))
+        await in_thread(functools.partial(_remove_unfinished, paths, home))
         return installed
 
 
@@ -195,10 +183,15 @@ class _Installation:
         self._folder = folders.runtime_folder(paths, recipe.name, self._id)
         self._python = self._folder / folders.PYTHON
         self._journal = self._read_journal()
+        self._drafted: Draft | None = None
+        self._touched: frozenset[str] | None = None
+        self._is_built = asyncio.Event()
 
     async def run(self) -> InstalledRuntime:
         """Do every step that the journal does not hold."""
         if Step.LINKED not in self._journal.steps:
+            if self._python.exists():  # its records are lost, and an engine may serve from it
+                running.require_idle(self._paths, self._recipe, self._folder)
             # A kill while files were put in place may have left a package that looks installed
             # and is not. Beginning anew costs seconds: what was fetched lies in the cache.
             await self._make_interpreter()
@@ -207,6 +200,13 @@ class _Installation:
         self._meter.step(InstallStep.PACKAGES)
         if self._recipe.packages is not None:
             await self._install_packages()
+            await self._stock.look(self._folder)
+        # Patches and checks keep one core busy; what is left to be kept and listed gets the others.
+        await together([self._finish_and_check, self._keep_and_draft])
+        self._meter.step(InstallStep.ACTIVATE)
+        return await self._activate()
+
+    async def _finish_and_check(self) -> None:
         self._meter.step(InstallStep.PATCHES)
         if self._recipe.patches and Step.PATCHES not in self._journal.steps:
             await self._apply_patches()
@@ -214,13 +214,20 @@ class _Installation:
             await steps.build(self._recipe, self._paths, self._folder, self._python, self._meter)
             self._did(Step.STEPS)
         await libraries.supply(self._recipe, self._folder, self._python, self._meter)
+        self._is_built.set()
         self._meter.step(InstallStep.PROBE)
         await self._probe()
         self._meter.step(InstallStep.CANARY)
         await canary.require(self._recipe, self._paths, self._id, self._python, self._meter)
         self._did(Step.CANARY)
-        self._meter.step(InstallStep.ACTIVATE)
-        return await self._activate()
+
+    async def _keep_and_draft(self) -> None:
+        if self._recipe.packages is not None:
+            await self._stock.keep_others(self._folder, self._touched)
+        await self._is_built.wait()
+        known = self._stock.known
+        work = functools.partial(draft, self._paths, self._recipe, self._id, known)
+        self._drafted = await in_thread(work)
 
     def _read_journal(self) -> Journal:
         fresh = Journal(runtime_id=self._id)
@@ -242,8 +249,8 @@ class _Installation:
         for file in (folders.RECORD_FILE, patches.REPORT_FILE):
             (self._folder / file).unlink(missing_ok=True)
         await in_thread(functools.partial(steps.forget, self._folder))
-        for old in (target, partial, self._folder / patches.JOURNALS):
-            await in_thread(functools.partial(_remove, old))
+        for name in ("python", "python.partial", patches.JOURNALS, bytecode.REPORT_FOLDER):
+            await in_thread(functools.partial(_remove, self._folder / name))
         if self._chosen.executable is not None:
             self._meter.step(InstallStep.UNPACK)
             await uv.make_venv(self._chosen.executable, target, cache=self._paths.cache / "uv")
@@ -279,7 +286,7 @@ class _Installation:
         if library is None or any((library / "__pycache__").glob("*.pyc")):
             return
         self._meter.begin("Compiling the standard library")
-        await compile_folder(self._python, library)
+        await bytecode.compile_folder(self._paths, self._python, library)
 
     async def _install_packages(self) -> None:
         assert self._recipe.packages is not None
@@ -288,11 +295,18 @@ class _Installation:
             if missing is not None:
                 await self._install_missing(missing)
             self._did(Step.LINKED)
-        elif Step.PACKAGES not in self._journal.steps:
-            await compile_packages(self._python, self._meter)
-        self._did(Step.PACKAGES)
+            if missing is None:  # the store has the bytecode too
+                self._did(Step.PACKAGES)
+        if Step.PACKAGES not in self._journal.steps:
+            place = (self._paths, self._folder, self._python)
+            self._stock.known |= await bytecode.compile_packages(*place, self._meter)
+            self._did(Step.PACKAGES)
+        work = functools.partial(
+            touched.packages, self._recipe, self._paths, self._folder, self._python
+        )
+        self._touched = await in_thread(work)
         if Step.PATCHES not in self._journal.steps:
-            await self._stock.keep_packages(self._folder)
+            await self._stock.keep_packages(self._folder, self._touched)
         forget = functools.partial(prefetch.forget, self._paths, self._recipe, self._folder)
         await in_thread(forget)
         for alias in self._recipe.packages.aliases:
@@ -311,7 +325,6 @@ class _Installation:
             self._python,
             self._paths.cache / "uv",
             self._meter,
-            lambda: self._did(Step.LINKED),
             self._stock.taken_bytes,
             policy=policy,
             folders=here.folders,
@@ -329,7 +342,7 @@ class _Installation:
         except Damaged:
             self._forget_steps()
             raise
-        await compile_modules(self._python, modules)
+        await bytecode.compile_modules(self._paths, self._python, modules)
         await in_thread(functools.partial(_remove, self._folder / patches.JOURNALS))
         self._did(Step.PATCHES)
 
@@ -343,10 +356,12 @@ class _Installation:
             variables=probing.environment(self._recipe, self._paths, self._folder, self._python),
         )
         try:
-            answer = msgspec.json.decode(result.tail[-1] if result.tail else "", type=Answer)
+            answer = msgspec.json.decode(
+                result.tail[-1] if result.tail else "", type=probing.Answer
+            )
         except msgspec.DecodeError as error:
             raise self._probe_failure("its interpreter does not run", result.tail) from error
-        faults = probe_faults(self._recipe, answer)
+        faults = probing.all_faults(self._recipe, answer)
         if faults:
             raise self._probe_failure("; ".join(faults), result.tail)
         self._did(Step.PROBE)
@@ -367,6 +382,9 @@ class _Installation:
         write_json(self._folder / JOURNAL_FILE, self._journal)
 
     async def _activate(self) -> InstalledRuntime:
+        self._meter.begin("Listing every file with its digest")
+        write = functools.partial(write_manifest, self._paths, self._recipe, self._id)
+        size = await in_thread(functools.partial(write, self._stock.known, self._drafted))
         record = InstalledRuntime(
             name=self._recipe.name,
             runtime_id=self._id,
@@ -375,13 +393,8 @@ class _Installation:
             interpreter_build=self._chosen.build,
             lock_digest=self._lock_digest,
             patch_digest=self._patch_digest,
-            bytes=await in_thread(functools.partial(folder_bytes, self._folder)),
+            bytes=size,
             installed_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        )
-        self._meter.begin("Listing every file with its digest")
-        known = self._stock.known
-        await in_thread(
-            functools.partial(write_manifest, self._paths, self._recipe, self._id, known)
         )
         write_json(self._folder / folders.RECIPE_FILE, self._recipe)
         write_json(self._folder / folders.RECORD_FILE, record)
@@ -392,28 +405,6 @@ class _Installation:
 def _place(error: OSError, otherwise: Path) -> Path:
     """Return the file that an error of the operating system is about."""
     return Path(error.filename) if isinstance(error.filename, str) else otherwise
-
-
-def probe_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
-    """Return in words where the runtime differs from its recipe."""
-    faults = [f"{name} is missing" for name in answer.missing]
-    faults += [
-        f"{name} is {answer.versions.get(name) or 'missing'}, expected {version}"
-        for name, version in recipe.probe.versions.items()
-        if answer.versions.get(name) != version
-    ]
-    faults += [f"the standard module {name} does not load" for name in _vital(answer.lacking)]
-    faults += [f"{name} has no bytecode" for name in answer.uncompiled]
-    if answer.bytecode_share is not None and answer.bytecode_share < _MIN_BYTECODE_SHARE:
-        faults.append(f"only {percent_text(answer.bytecode_share)} of its sources have bytecode")
-    faults += probing.faults(recipe, answer.engine)
-    if not answer.version.startswith(f"{recipe.interpreter.series}."):
-        faults.append(f"Python is {answer.version}, expected {recipe.interpreter.series}")
-    return faults
-
-
-def _vital(lacking: tuple[str, ...]) -> list[str]:
-    return [name for name in lacking if name in ("ssl", "sqlite3", "pyexpat", "ctypes", "zlib")]
 
 
 def _require_platform(recipe: RuntimeRecipe) -> None:
@@ -450,10 +441,14 @@ def _unfinished(home: Path) -> list[Path]:
     ]
 
 
-def _remove_unfinished(home: Path) -> None:
-    """Remove folders that an earlier choice of interpreter left without `runtime.json`."""
+def _remove_unfinished(paths: Paths, home: Path) -> None:
+    """Remove folders that an earlier choice of interpreter left without `runtime.json`.
+
+    One that lost it, to a sync tool say, while an engine runs from it, is the next clean-up's.
+    """
     for path in _unfinished(home):
-        shutil.rmtree(path, ignore_errors=True)
+        if not running.runs_from(paths, path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove(path: Path) -> None:

@@ -6,20 +6,20 @@ folder that holds the file) or from the Studio's download folder, where it may h
 hand. Its sha256 decides in every case.
 """
 
+import asyncio
 import json
 import os
-import platform
 import shutil
 import sys
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from studio.domain.errors import HostLacks, NetworkFailure
 from studio.domain.manifests import Archive, RuntimeRecipe
-from studio.host import download, network, tools
+from studio.host import download, hashing, network, system_name, tools
 from studio.host.meter import Meter
 from studio.host.paths import Paths
 from studio.runtimes import probing
@@ -30,6 +30,8 @@ _HOST_BUILD = "host "
 _ARCHIVE_BUILD = "cpython-"
 _TRIPLE_END = "-install_only"
 _PROBE_TIMEOUT_S = 30.0
+_LEAST_AT_ONCE = 2
+"""Programs asked at a time: one that does not answer must not hold up all others."""
 _NEEDED = frozenset(("ssl", "sqlite3", "pyexpat", "ctypes", "zlib", "venv"))
 
 
@@ -60,7 +62,7 @@ class HostPython(msgspec.Struct, frozen=True, kw_only=True):
 
 def host_platform() -> str:
     """Return this machine's key in recipes, for example `linux-x86_64`."""
-    return f"{platform.system()}-{platform.machine()}".lower()
+    return f"{system_name.system()}-{system_name.machine()}".lower()
 
 
 async def choose(
@@ -112,13 +114,13 @@ async def same(build: str, recipe: RuntimeRecipe, paths: Paths, meter: Meter) ->
 async def find_on_host(series: str, paths: Paths) -> HostPython | None:
     """Return the newest suitable interpreter of this machine, or None.
 
-    Of equal ones the first found wins, and the Studio's own is looked at first.
+    Of equal ones the first found wins, and the Studio's own is looked at first. All are asked at
+    once: a launcher of a version manager takes longer than the interpreters themselves.
     """
     script = tools.tool_file(paths, "probe.py")
     best: HostPython | None = None
     seen: set[str] = set()
-    for candidate in candidates(series):
-        found = await _ask(candidate, script)
+    for found in await _ask_all(list(candidates(series)), script):
         if found is None or found.executable in seen:
             continue
         seen.add(found.executable)
@@ -144,6 +146,19 @@ def candidates(series: str, environ: Mapping[str, str] = os.environ) -> Iterator
         if shutil.which(name) is not None and (real := name.resolve()) not in seen:
             seen.add(real)
             yield name
+
+
+async def _ask_all(programs: Sequence[Path], script: Path) -> list[HostPython | None]:
+    """Return what each program says of itself, in their order; some are asked at a time."""
+    turn = asyncio.Semaphore(max(_LEAST_AT_ONCE, hashing.cores()))
+
+    async def ask(program: Path) -> HostPython | None:
+        async with turn:
+            return await _ask(program, script)
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(ask(program)) for program in programs]
+    return [task.result() for task in asked]
 
 
 async def _ask(candidate: Path, script: Path) -> HostPython | None:

@@ -1,17 +1,15 @@
 """The packages of a runtime: installed by uv, with progress from what really happens.
 
-Two parts: fetch and unpack (bytes that uv writes, of the recipe's total), then bytecode (source
-bytes that uv's compilers have read, of those that the installed packages list).
+Progress is what uv writes, of the recipe's total. Bytecode is compiled afterwards (bytecode.py).
 """
 
 import base64
 import csv
 import hashlib
 import io
-import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from studio.domain.manifests import AliasDistribution, RuntimeRecipe
@@ -20,11 +18,8 @@ from studio.host.files import write_atomic
 from studio.host.meter import Meter
 from studio.host.network import NetworkPolicy
 
-_COMPILE_TIMEOUT_S = 1800.0
 _DOWNLOADING = re.compile(r"^Downloading (\S+)(?: \(([^)]+)\))?")
-_INSTALLED = re.compile(r"^Installed \d+ packages? in")
 _PREPARED = re.compile(r"^Prepared \d+ packages? in")
-_COMPILED = re.compile(r"^Bytecode compiled (\d+)")
 
 
 async def install_packages(
@@ -33,7 +28,6 @@ async def install_packages(
     python: Path,
     cache: Path,
     meter: Meter,
-    on_linked: Callable[[], None],
     taken_bytes: int = 0,
     *,
     policy: NetworkPolicy | None = None,
@@ -41,14 +35,14 @@ async def install_packages(
 ) -> None:
     """Install a lock, or what of it is not in place yet, of which `taken_bytes` already are.
 
-    `folders` hold wheels beside those that this machine's pip knows.
-    `on_linked` is called when all files are in place, before bytecode.
+    `folders` hold wheels beside those that this machine's pip knows. Writes no bytecode.
     Raises: what `uv.install` raises.
     """
     request = uv.PackageRequest(
         python=python,
         requirements=lock,
         cache=cache,
+        compile_bytecode=False,
         extra_indexes=extra_indexes(recipe),
         folders=folders,
         what=f"The packages of {recipe.title}",
@@ -57,7 +51,7 @@ async def install_packages(
     assert recipe.packages is not None
     whole = recipe.packages.unpacked_bytes
     total = max(0, whole - taken_bytes) if whole is not None else None
-    progress = _Progress(_count(lock), total, site_packages(python), meter, on_linked)
+    progress = _Progress(_count(lock), total, meter)
     await uv.install(request, on_line=progress.on_line, on_tick=progress.on_tick)
 
 
@@ -76,45 +70,6 @@ def extra_indexes(recipe: RuntimeRecipe) -> tuple[str, ...]:
     )
 
 
-async def compile_packages(python: Path, meter: Meter) -> None:
-    """Write the bytecode that an interrupted installation still lacks.
-
-    Not by uv: where all packages are installed it has nothing to do, and compiles nothing.
-    """
-    site = site_packages(python)
-    total = source_bytes(site)
-    meter.begin("Compiling bytecode", total=total or None, unit="bytes")
-
-    def on_tick(pid: int) -> None:
-        meter.reach(min(process.read_bytes_of_children(pid) or 0, total))
-
-    await compile_folder(python, site, on_tick)
-
-
-async def compile_folder(
-    python: Path, folder: Path, on_tick: Callable[[int], None] | None = None
-) -> None:
-    """Compile what has no bytecode yet; files that cannot be compiled are left to the probe."""
-    await _compile(python, ("-j", "0", str(folder)), on_tick)
-
-
-async def compile_modules(python: Path, modules: Sequence[Path]) -> None:
-    """Compile single sources, whose older bytecode is gone."""
-    if modules:
-        await _compile(python, [str(path) for path in modules], None)
-
-
-async def _compile(
-    python: Path, arguments: Sequence[str], on_tick: Callable[[int], None] | None
-) -> None:
-    await process.run(
-        [str(python), *("-I", "-m", "compileall", "-q"), *arguments],
-        env=process.helper_environment(),
-        timeout_s=_COMPILE_TIMEOUT_S,
-        on_tick=on_tick,
-    )
-
-
 def site_packages(python: Path) -> Path:
     """Return the folder that holds an interpreter's packages."""
     library = python.parent.parent / "lib"
@@ -124,21 +79,11 @@ def site_packages(python: Path) -> Path:
 class _Progress:
     """Turns uv's lines and counters into progress."""
 
-    def __init__(
-        self,
-        count: int,
-        total: int | None,
-        site: Path,
-        meter: Meter,
-        on_linked: Callable[[], None],
-    ) -> None:
-        self._site = site
+    def __init__(self, count: int, total: int | None, meter: Meter) -> None:
         self._meter = meter
-        self._on_linked = on_linked
         self._count = count
-        self._compiling = False
-        self._total: int | None = None
-        self._begin(f"Installing {self._count} packages", total)
+        self._total = total
+        meter.begin(f"Installing {count} packages", total=total, unit="bytes")
 
     def on_line(self, line: str) -> None:
         """Take up a line of uv's."""
@@ -147,45 +92,12 @@ class _Progress:
             self._meter.note(f"Downloading {found[1]}{size}")
         elif _PREPARED.match(line):
             self._meter.note(f"Linking {self._count} packages")
-        elif _INSTALLED.match(line):
-            self._on_linked()
-            self._begin_bytecode()
-        elif found := _COMPILED.match(line):
-            self._meter.note(f"Compiled {found[1]} files")
 
     def on_tick(self, pid: int) -> None:
-        """Look at uv's counters."""
-        if not self._compiling:
-            done = process.written_bytes(pid)
-        else:
-            done = process.read_bytes_of_children(pid)
+        """Look at uv's counter."""
+        done = process.written_bytes(pid)
         if done is not None:
             self._meter.reach(done if self._total is None else min(done, self._total))
-
-    def _begin_bytecode(self) -> None:
-        self._compiling = True
-        self._begin("Compiling bytecode", source_bytes(self._site) or None)
-
-    def _begin(self, note: str, total: int | None) -> None:
-        self._total = total
-        self._meter.begin(note, total=total, unit="bytes")
-
-
-def source_bytes(site: Path) -> int:
-    """Return the bytes of Python source that the installed packages list and nobody compiled yet.
-
-    As their RECORD files say; what came out of the store has its bytecode.
-    """
-    total = 0
-    tag = f".cpython-{site.parent.name.removeprefix('python').replace('.', '')}.pyc"
-    for record in site.glob("*.dist-info/RECORD"):
-        with record.open(encoding="utf-8", errors="replace", newline="") as file:
-            for row in csv.reader(file):
-                if len(row) == 3 and row[0].endswith(".py") and row[2].isdigit():
-                    folder, _slash, name = row[0].rpartition("/")
-                    cached = f"{site}/{folder}/__pycache__/{name[:-3]}{tag}"
-                    total += 0 if os.path.lexists(cached) else int(row[2])
-    return total
 
 
 def write_alias(site: Path, alias: AliasDistribution) -> None:

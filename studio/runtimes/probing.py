@@ -9,10 +9,13 @@ from pathlib import Path
 import msgspec
 
 from studio.domain.manifests import RuntimeRecipe
+from studio.domain.units import percent_text
 from studio.host.paths import Paths
 
 _MORE_TIME_S = 600.0
 """A cold disk and the first start of a card's driver."""
+_MIN_BYTECODE_SHARE = 0.9
+"""Without bytecode every boot takes twice as long; some files can never be compiled."""
 
 
 class EngineAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +29,18 @@ class EngineAnswer(msgspec.Struct, frozen=True, kw_only=True):
     variables: tuple[str, ...] = ()
     """Variables that it has not registered."""
     variables_fault: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What probe.py says of a finished runtime."""
+
+    version: str
+    lacking: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    uncompiled: tuple[str, ...] = ()
+    bytecode_share: float | None = None
+    versions: dict[str, str | None] = {}
+    engine: EngineAnswer | None = None
 
 
 def is_asked(recipe: RuntimeRecipe) -> bool:
@@ -74,7 +89,7 @@ def environment(recipe: RuntimeRecipe, paths: Paths, folder: Path, python: Path)
     return filled
 
 
-def faults(recipe: RuntimeRecipe, answer: EngineAnswer | None) -> list[str]:
+def faults_of_engine(recipe: RuntimeRecipe, answer: EngineAnswer | None) -> list[str]:
     """Return in words what the engine lacks."""
     if not is_asked(recipe):
         return []
@@ -90,3 +105,25 @@ def faults(recipe: RuntimeRecipe, answer: EngineAnswer | None) -> list[str]:
         said.append(f"the engine's variables cannot be read: {answer.variables_fault}")
     said += [f"the engine has not registered {one}" for one in answer.variables]
     return said
+
+
+def all_faults(recipe: RuntimeRecipe, answer: Answer) -> list[str]:
+    """Return in words where the runtime differs from its recipe."""
+    faults = [f"{name} is missing" for name in answer.missing]
+    faults += [
+        f"{name} is {answer.versions.get(name) or 'missing'}, expected {version}"
+        for name, version in recipe.probe.versions.items()
+        if answer.versions.get(name) != version
+    ]
+    faults += [f"the standard module {name} does not load" for name in _vital(answer.lacking)]
+    faults += [f"{name} has no bytecode" for name in answer.uncompiled]
+    if answer.bytecode_share is not None and answer.bytecode_share < _MIN_BYTECODE_SHARE:
+        faults.append(f"only {percent_text(answer.bytecode_share)} of its sources have bytecode")
+    faults += faults_of_engine(recipe, answer.engine)
+    if not answer.version.startswith(f"{recipe.interpreter.series}."):
+        faults.append(f"Python is {answer.version}, expected {recipe.interpreter.series}")
+    return faults
+
+
+def _vital(lacking: tuple[str, ...]) -> list[str]:
+    return [name for name in lacking if name in ("ssl", "sqlite3", "pyexpat", "ctypes", "zlib")]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from studio.domain.errors import Busy, Damaged, NotFound, StudioError
+from studio.domain.errors import Busy, Damaged, NetworkFailure, NotFound, StudioError
 from studio.domain.events import Stage
 from studio.domain.integrity import DifferenceKind, Repaired
 from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
@@ -25,11 +25,12 @@ from studio.host.hashing import Wanted, hash_files
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
 from studio.host.threads import in_thread
-from studio.runtimes import access, install, relocate, survey, verify
+from studio.runtimes import access, aside, install, moved, relocate, survey, verify
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
+from studio.runtimes.bytecode import compile_folder, compile_modules
 from studio.runtimes.manifest import BYTECODE, LINK, Entry, Manifest
-from studio.runtimes.packages import compile_folder, compile_modules, site_packages
+from studio.runtimes.packages import site_packages
 from studio.runtimes.repair_sources import (
     REPAIR_FOLDER,
     Sources,
@@ -54,6 +55,7 @@ async def repair(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Repaire
     `repair-impossible`), HostLacks (`disk-full`, `not-writable`).
     """
     began = time.perf_counter()
+    await in_thread(functools.partial(aside.settle, folders.named_folder(paths, recipe.name)))
     record = folders.current(paths, recipe.name)
     if record is None:
         raise NotFound(
@@ -90,17 +92,27 @@ async def ensure_whole(
     goes on until a person says otherwise. For every start: some 10 ms when all is well.
     Raises: as `repair`.
     """
+    await in_thread(functools.partial(aside.settle, folders.named_folder(paths, recipe.name)))
     if folders.current(paths, recipe.name) is None:
         return None
     found = folders.in_use(paths, recipe.name)
     # Without one, all that it lacks is an interpreter that runs: taken away, or linked to one that
     # is gone.
+    is_only_the_list = False
     if found is not None:
+        await moved.settle(paths, found, report)
         verdict = await verify.verify(paths, found, full=False, report=report)
         was_cut_off = (folders.folder_of(paths, found) / REPAIR_FOLDER).exists()
         if verdict.is_whole and not was_cut_off:
             return found
-    await repair(recipe, paths, report)
+        differing = [one.path for one in verdict.differences]
+        is_only_the_list = differing == [manifests.MANIFEST_FILE]
+    try:
+        await repair(recipe, paths, report)
+    except NetworkFailure:
+        # Without a list a start goes on, and so it does with half of one that nothing can mend now.
+        if not is_only_the_list:
+            raise
     return folders.in_use(paths, recipe.name)
 
 
@@ -126,7 +138,7 @@ async def _repair_locked(
         with store.used() as is_ours:
             sources = Sources(recipe, paths, record, manifest, meter, store if is_ours else None)
             await sources.begin()
-            done = await _Repair(root, record, manifest, sources, meter).run()
+            done = await _Repair(paths, root, record, manifest, sources, meter).run()
             await sources.clear()
         return done
 
@@ -144,9 +156,11 @@ async def _rebuild(
         )
     root = folders.folder_of(paths, record)
     await in_thread(functools.partial(shutil.rmtree, root / REPAIR_FOLDER, ignore_errors=True))
-    (root / folders.RECORD_FILE).unlink(missing_ok=True)
-    (root / install.JOURNAL_FILE).unlink(missing_ok=True)
-    return await install.install(recipe, paths, report)
+    await in_thread(functools.partial(aside.put, paths, recipe, root))
+    try:
+        return await install.install(recipe, paths, report)
+    finally:
+        await in_thread(functools.partial(aside.settle, root.parent))
 
 
 class _Repair:
@@ -154,12 +168,14 @@ class _Repair:
 
     def __init__(
         self,
+        paths: Paths,
         root: Path,
         record: InstalledRuntime,
         manifest: Manifest,
         sources: Sources,
         meter: Meter,
     ) -> None:
+        self._paths = paths
         self._root = root
         self._old_root = Path(manifest.root)
         self._record = record
@@ -251,10 +267,10 @@ class _Repair:
             place.unlink(missing_ok=True)
         modules = sorted({self._root / _source_of(path) for path in cached})
         if len(modules) <= _FEW:
-            await compile_modules(self._python, modules)
+            await compile_modules(self._paths, self._python, modules)
         else:
             library = site_packages(self._python).parent
-            await compile_folder(self._python, library)
+            await compile_folder(self._paths, self._python, library)
         return cached
 
     def _relist(self, restored: Sequence[Entry], compiled: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from studio.domain.runtimes import FetchedSeries, SeriesSet, SeriesSource
 from studio.host.meter import Meter
 from studio.host.network import in_force
 from studio.host.paths import Paths
+from studio.runtimes.pin import ORDER_MARK
 from studio.runtimes.upstream import obtain
 from studio.runtimes.upstream.copies import as_patch
 from studio.runtimes.upstream.objects import (
@@ -229,9 +230,10 @@ def check(recipe: RuntimeRecipe, patches: PatchSet, snapshot: Snapshot) -> None:
         "series-unexpected",
         f"`{patches.title}` at commit {upstream.commit} is not the series that the recipe of "
         f"{recipe.title} describes: {'; '.join(shown[:3])}" + (" …" if len(found) > 3 else "."),
-        hint="Its bytes are those of the commit; the recipe expects others. Where the list at the "
-        f"commit is right, `weir runtime pin {recipe.name} --confirm series-order` takes it as it "
-        "is.",
+        hint="Its bytes are those of the commit; the recipe expects others. Where the commit is of "
+        f"another version and you supplied it, `weir runtime pin {recipe.name} --forget` takes it "
+        f"back. Where the list at the commit is right, `weir runtime pin {recipe.name} --confirm "
+        f"{ORDER_MARK}` takes it as it is.",
         evidence=(*shown, *([f"and {more} more"] if more else [])),
         data={"commit": upstream.commit, "differences": len(found)},
     )

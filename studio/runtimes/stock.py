@@ -16,10 +16,11 @@ from studio.host.paths import Paths
 from studio.host.sharing import Way
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
-from studio.runtimes import wheels
+from studio.runtimes import survey, wheels
 from studio.runtimes.store import Read, Store, interpreter_key, package_keys
 from studio.runtimes.store_keep import keep, keep_interpreter
 from studio.runtimes.store_take import Taken, take
+from studio.runtimes.survey import Seen
 from studio.runtimes.verify import ticking
 
 MISSING_FILE = "missing.lock"
@@ -37,6 +38,8 @@ class Stock:
         """
         self.taken_bytes = 0
         """Of packages that came out of the store."""
+        self._seen: dict[str, Seen] | None = None
+        """The runtime before patches. They change no package that is kept after them."""
         self._recipe = recipe
         self._paths = paths
         self._meter = meter
@@ -117,17 +120,39 @@ class Stock:
         write_atomic(root / MISSING_FILE, some.encode())
         return root / MISSING_FILE
 
-    async def keep_packages(self, root: Path) -> None:
-        """Leave in the store what uv has put in place, which no patch has changed yet."""
-        fresh = {pin: key for pin, key in self._keys.items() if not self.store.holds(key)}
+    async def keep_packages(self, root: Path, touched: frozenset[str] | None) -> None:
+        """Leave in the store what uv has put in place and a patch is about to change.
+
+        `touched` are those packages (touched.py); None: all, for a build step may change any.
+        """
+        fresh = {pin: key for pin, key in self._fresh() if touched is None or pin in touched}
         if fresh:
             self._meter.begin(f"Putting {len(fresh)} packages into the store")
-            kept = await in_thread(functools.partial(keep, self.store, root, fresh))
+        await self.look(root)
+        await self._keep(root, fresh)
+        for name in (MISSING_FILE, wheels.REQUIREMENTS_FILE):
+            (root / name).unlink(missing_ok=True)
+
+    async def look(self, root: Path) -> None:
+        """Look once at the files that are still to be kept: patches make and remove others."""
+        if self._seen is None and self._fresh():
+            self._seen = await in_thread(functools.partial(survey.walk, root))
+
+    async def keep_others(self, root: Path, touched: frozenset[str] | None) -> None:
+        """Leave in the store what no patch and no step has changed; says nothing of it."""
+        if touched is not None:
+            await self._keep(root, {pin: key for pin, key in self._fresh() if pin not in touched})
+
+    def _fresh(self) -> list[tuple[str, str]]:
+        return [(pin, key) for pin, key in self._keys.items() if not self.store.holds(key)]
+
+    async def _keep(self, root: Path, fresh: Mapping[str, str]) -> None:
+        if fresh:
+            work = functools.partial(keep, self.store, root, fresh, self.known, self._seen)
+            kept = await in_thread(work)
             self.known |= kept.known
             if self.store.way() is Way.COPY:
                 await in_thread(functools.partial(self._forget_cached, kept.pins))
-        for name in (MISSING_FILE, wheels.REQUIREMENTS_FILE):
-            (root / name).unlink(missing_ok=True)
 
     async def _take(self, root: Path, keys: Mapping[str, str]) -> Taken:
         held = {pin: key for pin, key in keys.items() if self.store.holds(key)}

@@ -21,34 +21,46 @@ class Kept(NamedTuple):
     """What was read, by its path in the runtime."""
 
 
-def keep(store: Store, root: Path, keys: Mapping[str, str]) -> Kept:
+def keep(
+    store: Store,
+    root: Path,
+    keys: Mapping[str, str],
+    known: Mapping[str, Read] | None = None,
+    seen: Mapping[str, Seen] | None = None,
+) -> Kept:
     """Keep the packages in `keys` (pin to the store's name) of the runtime folder `root`.
 
+    Reads every file but those in `known` that are still the same file. `seen` is what an earlier
+    look at the folder found, and these packages are as they were then.
     One that is not what its own list says, or lacks a file of it, is left out: it is fetched again
     when another runtime needs it. Raises: OSError, HostLacks (`disk-full`, `not-writable`).
     """
-    seen = survey.walk(root)
+    seen = dict(seen) if seen is not None else survey.walk(root)
     for path in [path for path in seen if is_leftover(path.rpartition("/")[2])]:
         (root / path).unlink(missing_ok=True)  # of a run that was killed in here
         del seen[path]
     bytecode = _bytecode(seen)
-    wanted = [
-        found for found in survey.distributions(root, seen) if locks.plain(found.owner) in keys
+    lists = [
+        path
+        for path in seen
+        if (owner := survey.owner_of(path)) is not None and locks.plain(owner) in keys
     ]
+    wanted = list(survey.distributions(root, lists))  # reading them all takes half a second
     names = {path for found in wanted for path, _digest in found.files if path in seen}
     names |= {cached for path in names for cached in bytecode.get(path, ())}
-    read = _read(root, names, seen)
+    read = _known(names, seen, known or {})
+    read |= _read(root, names - read.keys(), seen)
     pins = set[str]()
-    known: dict[str, Read] = {}
+    kept: dict[str, Read] = {}
     for found in wanted:
         entries = _entries(root, found, seen, bytecode, read)
         if entries is None:
             continue
-        _put(store, root, entries, read, known)
+        _put(store, root, entries, seen, read, kept)
         pin = locks.plain(found.owner)
         store.write_record(keys[pin], found.owner, entries)
         pins.add(pin)
-    return Kept(frozenset(pins), known)
+    return Kept(frozenset(pins), kept)
 
 
 def keep_interpreter(store: Store, root: Path, key: str) -> dict[str, Read]:
@@ -64,9 +76,17 @@ def keep_interpreter(store: Store, root: Path, key: str) -> dict[str, Read]:
         if (entry := _entry(root, path, found, read, survey.UNOWNED)) is not None
     ]
     known: dict[str, Read] = {}
-    _put(store, root, entries, read, known)
+    _put(store, root, entries, seen, read, known)
     store.write_record(key, key, entries)
     return known
+
+
+def _known(
+    names: Iterable[str], seen: Mapping[str, Seen], known: Mapping[str, Read]
+) -> dict[str, Hashed | None]:
+    return {
+        path: known[path].hashed for path in names if survey.is_known(known.get(path), seen[path])
+    }
 
 
 def _read(root: Path, names: Iterable[str], seen: Mapping[str, Seen]) -> dict[str, Hashed | None]:
@@ -123,23 +143,30 @@ def _put(
     store: Store,
     root: Path,
     entries: Iterable[Entry],
+    seen: Mapping[str, Seen],
     read: Mapping[str, Hashed | None],
     known: dict[str, Read],
 ) -> None:
     for entry in entries:
         if entry.has(LINK):
             continue
-        source = root / entry.path
-        store.put(source, entry, _form(root, entry, source))
+        source = f"{root}/{entry.path}"
+        is_other = store.put(source, entry, _form(root, entry))
         now = read.get(entry.path)
         if now is not None and not entry.flags & (PLACED | LISTING):
-            known[entry.path] = Read(inode_of(source), now)
+            # The file that was seen before it was read: one that was put in its place since has
+            # another inode, and is read again for the list of files.
+            inode = inode_of(source) if is_other else seen[entry.path].inode
+            known[entry.path] = Read(inode, now)
 
 
-def _form(root: Path, entry: Entry, source: Path) -> bytes | None:
+def _form(root: Path, entry: Entry) -> bytes | None:
     """Return what is kept instead of a file that names its folder; None: the file itself."""
-    if entry.has(PLACED):
-        form = relocate.general(source.read_bytes(), root)
-        assert form is not None
-        return form
-    return relocate.listing(source.read_bytes()) if entry.has(LISTING) else None
+    if not entry.flags & (PLACED | LISTING):
+        return None
+    content = (root / entry.path).read_bytes()
+    if entry.has(LISTING):
+        return relocate.listing(content)
+    form = relocate.general(content, root)
+    assert form is not None
+    return form

@@ -45,24 +45,24 @@ def take(
         elif store.holds(key):  # damaged: it must not keep a whole one from being written
             (store.packages / key).unlink()
     blobs = {
-        store.blob(entry): entry
+        store.place(entry): entry
         for record in records.values()
         for entry in record.entries
         if not entry.has(LINK)
     }
     read = hash_files(
-        [Wanted(str(path), entry.size) for path, entry in blobs.items()], on_bytes=on_bytes
+        [Wanted(path, entry.size) for path, entry in blobs.items()], on_bytes=on_bytes
     )
     now = dict(zip(blobs, read, strict=True))
     bad = {path for path, entry in blobs.items() if not fits(entry, now[path])}
     spoilt = {path for path in bad if now[path] is not None}
     for path in spoilt:
-        path.unlink()
+        Path(path).unlink()
     folders = _Folders(root, made_for or root)
     known: dict[str, Read] = {}
     pins, damaged = set[str](), set[str]()
     for pin, record in records.items():
-        own = {store.blob(entry) for entry in record.entries if not entry.has(LINK)}
+        own = {store.place(entry) for entry in record.entries if not entry.has(LINK)}
         if own & bad:
             (store.packages / keys[pin]).unlink(missing_ok=True)
             if own & spoilt:
@@ -82,36 +82,36 @@ class _Folders:
         self.made_for = made_for
         self._made: set[str] = set()
 
-    def need(self, path: str) -> Path:
+    def need(self, path: str) -> str:
         """Return where a file goes, its folder made."""
         folder = path.rpartition("/")[0]
         if folder not in self._made:
             (self.root / folder).mkdir(parents=True, exist_ok=True)
             self._made.add(folder)
-        return self.root / path
+        return f"{self.root}/{path}"
 
 
 def _lay(
     store: Store,
     record: Manifest,
     folders: _Folders,
-    read: Mapping[Path, Hashed | None],
+    read: Mapping[str, Hashed | None],
     known: dict[str, Read],
 ) -> None:
     for entry in record.entries:
         target = folders.need(entry.path)
         if entry.has(LINK):
-            target.unlink(missing_ok=True)
-            target.symlink_to(entry.digest.decode("utf-8", "surrogateescape"))
+            Path(target).unlink(missing_ok=True)
+            Path(target).symlink_to(entry.digest.decode("utf-8", "surrogateescape"))
             continue
-        blob = store.blob(entry)
+        blob = store.place(entry)
         if entry.has(PLACED):
-            place(blob.read_bytes(), target, folders.made_for, entry)
+            place(Path(blob).read_bytes(), Path(target), folders.made_for, entry)
             continue
         try:
             share(blob, target)
         except FileExistsError:  # two packages may list one file
-            share_over(blob, target)
+            share_over(Path(blob), Path(target))
         now = read[blob]
         if now is not None and not entry.has(LISTING):
             known[entry.path] = Read(inode_of(target), now)

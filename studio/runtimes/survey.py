@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from studio.domain.manifests import RuntimeRecipe
+from studio.host.files import write_atomic
 from studio.host.hashing import Hashed, Wanted, hash_files
 from studio.host.paths import Paths
 from studio.runtimes import folder as folders
@@ -75,19 +76,53 @@ class Owned(NamedTuple):
 UNOWNED = Owned()
 
 
-def write_manifest(
+class Draft(NamedTuple):
+    """The list of all files, ready to be written, and the tree as it was before it was read."""
+
+    seen: dict[str, Seen]
+    packed: bytes
+
+    @property
+    def bytes(self) -> int:
+        """Return what is in the folder with this list, each inode counted once."""
+        sizes = {found.inode: found.size for found in self.seen.values() if found.link is None}
+        return sum(sizes.values()) + len(self.packed)
+
+
+def draft(
     paths: Paths, recipe: RuntimeRecipe, identity: str, known: Mapping[str, Read] | None = None
-) -> None:
+) -> Draft:
+    """List every file of a runtime folder that is as good as finished; writes nothing."""
+    root = folders.runtime_folder(paths, recipe.name, identity)
+    lock = folders.lock_file(paths, recipe)
+    seen = walk(root)
+    listed = _survey(root, seen, identity, known or {})
+    if lock is not None:
+        listed = msgspec.structs.replace(listed, lock=wheels.whole_lock(recipe, lock).encode())
+    return Draft(seen, manifests.packed(listed))
+
+
+def write_manifest(
+    paths: Paths,
+    recipe: RuntimeRecipe,
+    identity: str,
+    known: Mapping[str, Read] | None = None,
+    drafted: Draft | None = None,
+) -> int:
     """List every file of a finished runtime folder; the last step before `runtime.json`.
+
+    Return the bytes of the folder.
+
+    What was drafted holds when no file has come, gone or changed since. It is a look at each file's
+    inode, size and time, as for what is `known`.
 
     Raises: HostLacks (`disk-full`, `not-writable`).
     """
     root = folders.runtime_folder(paths, recipe.name, identity)
-    lock = folders.lock_file(paths, recipe)
-    listed = survey(root, identity, known)
-    if lock is not None:
-        listed = msgspec.structs.replace(listed, lock=wheels.whole_lock(recipe, lock).encode())
-    manifests.write(root / manifests.MANIFEST_FILE, listed)
+    if drafted is None or walk(root) != drafted.seen:
+        drafted = draft(paths, recipe, identity, known)
+    write_atomic(root / manifests.MANIFEST_FILE, drafted.packed)
+    return drafted.bytes
 
 
 def survey(root: Path, identity: str, known: Mapping[str, Read] | None = None) -> Manifest:
@@ -95,13 +130,16 @@ def survey(root: Path, identity: str, known: Mapping[str, Read] | None = None) -
 
     Reads every file but those in `known` that are still the same file.
     """
-    known = known or {}
-    seen = {path: found for path, found in walk(root).items() if _is_text(path)}
+    return _survey(root, walk(root), identity, known or {})
+
+
+def _survey(
+    root: Path, found_there: Mapping[str, Seen], identity: str, known: Mapping[str, Read]
+) -> Manifest:
+    seen = {path: found for path, found in found_there.items() if _is_text(path)}
     owners, owned = ownership(root, seen)
     hashed: dict[str, Hashed | None] = {
-        path: known[path].hashed
-        for path, found in seen.items()
-        if _is_known(known.get(path), found)
+        path: known[path].hashed for path, found in seen.items() if is_known(known.get(path), found)
     }
     files = [path for path, found in seen.items() if found.link is None and path not in hashed]
     wanted = [Wanted(f"{root}/{path}", seen[path].size) for path in files]
@@ -123,11 +161,12 @@ def survey(root: Path, identity: str, known: Mapping[str, Read] | None = None) -
 def entry(root: Path, path: str, now: Hashed, owned: Owned) -> Entry:
     """Return what a manifest says of a file that was just read."""
     assert now.sha256 is not None
-    flags = (EXECUTABLE if now.is_executable else 0) | _vital(path)
+    flags = EXECUTABLE if now.is_executable else 0
     digest = now.sha256
-    if path.endswith(".pyc") and "/__pycache__/" in path:
-        flags |= BYTECODE
-    elif is_note(path):
+    if path.endswith(".pyc") and "/__pycache__/" in path:  # half of all, and none of it vital
+        return Entry(path, flags | BYTECODE, now.size, now.mtime_ns, digest, owned.owner)
+    flags |= _vital(path)
+    if is_note(path):
         flags |= NOTE
     elif relocate.is_listing(path):
         flags |= LISTING
@@ -137,7 +176,7 @@ def entry(root: Path, path: str, now: Hashed, owned: Owned) -> Entry:
         if form is not None:
             flags |= PLACED
             digest = _sha256(form)
-    is_plain = not flags & (BYTECODE | NOTE | LISTING | PLACED)
+    is_plain = not flags & (NOTE | LISTING | PLACED)
     if is_plain and owned.sha256 not in (None, digest):
         flags |= SUSPECT
     return Entry(path, flags, now.size, now.mtime_ns, digest, owned.owner)
@@ -186,9 +225,11 @@ def ownership(root: Path, seen: dict[str, Seen]) -> tuple[list[str], dict[str, O
 
 def distributions(root: Path, seen: Iterable[str]) -> Iterator[Distribution]:
     """Yield the installed distributions with what their lists name, there or not."""
-    for record in sorted(filter(_RECORD.fullmatch, seen)):
+    for record in sorted(path for path in seen if owner_of(path) is not None):
         named = _RECORD.fullmatch(record)
+        owner = owner_of(record)
         assert named is not None
+        assert owner is not None
         with (root / record).open(encoding="utf-8", errors="replace", newline="") as file:
             files = [
                 (
@@ -198,7 +239,13 @@ def distributions(root: Path, seen: Iterable[str]) -> Iterator[Distribution]:
                 for row in csv.reader(file)
                 if row
             ]
-        yield Distribution(f"{named[2]}=={named[3]}", files)
+        yield Distribution(owner, files)
+
+
+def owner_of(record: str) -> str | None:
+    """Return the distribution, `name==version`, whose RECORD has this path; None: it is none."""
+    named = _RECORD.fullmatch(record) if record.endswith("/RECORD") else None
+    return f"{named[2]}=={named[3]}" if named is not None else None
 
 
 def is_note(path: str) -> bool:
@@ -206,7 +253,8 @@ def is_note(path: str) -> bool:
     return _NOTES.fullmatch(path) is not None
 
 
-def _is_known(read: Read | None, found: Seen) -> bool:
+def is_known(read: Read | None, found: Seen) -> bool:
+    """Tell whether what was read of a file holds for what is there now."""
     if read is None or found.link is not None:
         return False
     now = (found.inode, found.size, found.mtime_ns)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from studio.domain.errors import Damaged
+from studio.domain.errors import Damaged, StudioError
 from studio.domain.events import Stage
 from studio.domain.integrity import Difference, DifferenceKind, Verdict
 from studio.domain.manifests import InstalledRuntime
@@ -258,7 +258,11 @@ async def _examine_reporting(
     if manifest is None:
         return None
     meter = Meter(Stage.RUNTIME, f"Verify {runtime.name}", report)
-    found = await examine_reporting(root, manifest, meter)
+    try:
+        found = await examine_reporting(root, manifest, meter)
+    except StudioError as error:
+        meter.fail(error.message)
+        raise
     count = len(found.findings)
     meter.finish(f"{count} of {found.files} files differ" if count else "Every file is whole")
     return found

@@ -19,10 +19,10 @@ from studio.host import locks, uv_cache
 from studio.host.documents import read_json
 from studio.host.files import exclusive
 from studio.host.paths import Paths
-from studio.host.processes import marked
 from studio.runtimes import folder as folders
 from studio.runtimes import history, litter
 from studio.runtimes import manifest as manifests
+from studio.runtimes.running import runs_from
 from studio.runtimes.store import Store, interpreter_key, package_keys
 from studio.runtimes.store_clear import Unused, unused
 
@@ -173,13 +173,19 @@ def _unused(paths: Paths, home: Path) -> Iterator[Unused]:
     for place in sorted(path for path in home.iterdir() if path.is_dir()):
         record = finished.get(place)
         is_used = record is not None and (not used or record.runtime_id in used)
-        if is_used or _runs_from(paths, place):
+        if is_used or _is_kept(place) or runs_from(paths, place):
             continue
         if record is None:
             what = f"{home.name}: an installation that was not finished"
         else:
             what = f"{home.name}: older than the one before the present one"
         yield Unused((place,), place, what)
+
+
+def _is_kept(place: Path) -> bool:
+    """Tell whether this is what comes back when the building of its new folder was cut off."""
+    name = place.name.removeprefix(folders.KEPT)
+    return name != place.name and not (place.with_name(name) / folders.RECORD_FILE).exists()
 
 
 def _unused_in_store(
@@ -212,15 +218,6 @@ def _keys(place: Path, record: InstalledRuntime) -> set[str]:
                 package_keys(lock.decode("utf-8", "replace"), recipe.interpreter.series).values()
             )
     return keys
-
-
-def _runs_from(paths: Paths, place: Path) -> bool:
-    """Tell whether an engine of ours runs from the runtime in `place`."""
-    for process in marked(paths.home):
-        with contextlib.suppress(OSError):
-            if any(str(place) in part for part in process.cmdline()):
-                return True
-    return False
 
 
 def _unused_packages(paths: Paths, removed: Sequence[Path]) -> Iterator[Unused]:

@@ -20,8 +20,20 @@ UNEXPLAINED = ErrorInfo(
     exit_status=EngineFailed.exit_status,
 )
 
-_WITHOUT_NAME = frozenset({"worker-crashed", "engine-core-died", "engine-dead"})
-"""What a log says when a process ended without a word: the echo, and not who it was."""
+_WITHOUT_NAME = frozenset(
+    {
+        "worker-crashed",
+        "engine-core-died",
+        "engine-dead",
+        "engine-killed",
+        "engine-ended",
+        "engine-segfault",
+        "engine-illegal-instruction",
+        "engine-bus-error",
+        "engine-aborted",
+    }
+)
+"""What is said when a process ended without a word: the echo or the signal, not who it was."""
 
 _WORKER_ENDED = "worker-crashed"
 """Then the log says what kind of process it was, and it was no other."""
@@ -50,8 +62,14 @@ def standstill(preset: str, liveness: Liveness) -> ErrorInfo:
     )
 
 
-def with_part(error: ErrorInfo | None, part: str | None) -> ErrorInfo | None:
-    """Return `error` with the process that ended first, where the log did not see it end."""
+def with_end(error: ErrorInfo | None, part: str | None, lines: tuple[str, ...]) -> ErrorInfo | None:
+    """Return `error` with what the log did not tell: who ended first, and what was said last."""
+    if error is not None and not error.evidence:
+        error = msgspec.structs.replace(error, evidence=lines)
+    return _with_part(error, part)
+
+
+def _with_part(error: ErrorInfo | None, part: str | None) -> ErrorInfo | None:
     if error is None or part is None or error.code not in _WITHOUT_NAME:
         return error
     if error.code == _WORKER_ENDED and "worker" not in part.lower():

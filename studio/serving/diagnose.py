@@ -22,11 +22,12 @@ from studio.serving.signatures import (
     Signature,
     Value,
     first_known,
+    later,
     load,
 )
 from studio.serving.wrapped import unwrapped
 
-__all__ = ["diagnose", "load", "matches", "matches_heard", "root_cause"]
+__all__ = ["diagnose", "later", "load", "matches", "matches_heard", "root_cause"]
 
 _EVIDENCE_LINES = 4
 _EVIDENCE_WIDTH = 400

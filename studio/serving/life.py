@@ -22,7 +22,7 @@ from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTi
 from studio.host import child as host_child
 from studio.host import orphans, processes
 from studio.host.http_client import Upstream
-from studio.host.pidwatch import PidWatch
+from studio.host.pidwatch import End, PidWatch
 from studio.serving import phases
 from studio.serving.command import Launch
 from studio.serving.liveness import Liveness
@@ -96,6 +96,7 @@ class Life:
         self._watch: PidWatch | None = None
         self._lost = asyncio.Event()
         self._lost_part: str | None = None
+        self._lost_by: int | None = None
         self.liveness = Liveness(launch.stall_s)
 
     @property
@@ -110,11 +111,6 @@ class Life:
         )
 
     @property
-    def was_ended(self) -> bool:
-        """Whether it was ended from here, so that its exit code says nothing."""
-        return self._is_ending
-
-    @property
     def parts(self) -> frozenset[int]:
         """Its living processes as far as they are known, its own included."""
         watched = self._watch.pids if self._watch is not None else frozenset()
@@ -124,6 +120,11 @@ class Life:
     def lines(self) -> tuple[str, ...]:
         """The newest lines of its log, oldest first."""
         return tuple(self._lines)
+
+    @property
+    def last_lines(self) -> tuple[str, ...]:
+        """The few that stand for its log where nothing in it explains an end."""
+        return self.lines[-_EVIDENCE_LINES:]
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -180,9 +181,11 @@ class Life:
         on_start: Callable[[int], None],
         on_ready: Callable[[], None],
         on_unusable: Callable[[], None],
-        on_part_died: Callable[[], None],
+        on_part_died: Callable[[bool], None],
     ) -> None:
         """Start it, read its log and wait for its end; calls back at most once for each.
+
+        `on_part_died` is told whether nobody of the rest can say why.
 
         Raises: EngineFailed (`engine-not-started`).
         """
@@ -232,6 +235,16 @@ class Life:
         """Name the process that ended first and unasked; None: none is known."""
         return self._lost_part
 
+    @property
+    def died_by(self) -> int | None:
+        """Return how it ended, as an exit code; None: by us, or nothing is known.
+
+        A part that was killed tells more than the rest, which follows in an orderly way.
+        """
+        if self._lost_by is not None:
+            return -self._lost_by
+        return None if self._is_ending else self.exit_code
+
     def last_words(self) -> ErrorInfo:
         """Return what can be said of its end when no known failure was recognised."""
         if self.problem is not None:
@@ -244,7 +257,7 @@ class Life:
             code="engine-died",
             message=message,
             hint="The last lines of its log say more: `weir logs`.",
-            evidence=self.lines[-_EVIDENCE_LINES:],
+            evidence=self.last_lines,
             exit_status=EngineFailed.exit_status,
         )
 
@@ -261,8 +274,8 @@ class Life:
         return time.monotonic() - self._started
 
     def _enter(self, phase: BootPhase) -> None:
-        """Begin `phase`; phases never go back."""
-        now = self.elapsed_s
+        """Begin `phase`; phases never go back, and the first one leaves nothing out."""
+        now = self.elapsed_s if self._phases else 0.0
         if self._phases:
             last = self._phases[-1]
             if not phases.is_later(phase, last.phase):
@@ -297,21 +310,23 @@ class Life:
 
     # -- its processes ---------------------------------------------------------------------
 
-    def _on_part_end(self, name: str, pid: int) -> None:
+    def _on_part_end(self, end: End) -> None:
         if self._is_ending or self._lost.is_set():
             return
-        if self._child is None or pid != self._child.pid:
-            self._lost_part = f"{name} (process {pid})"
+        if self._child is None or end.pid != self._child.pid:
+            self._lost_part = f"{end.name} (process {end.pid})"
         elif self.boot_s is None:
             return  # its exit code tells more, in a moment
+        self._lost_by = end.signal
         self._lost.set()
 
-    async def _miss_parts(self, on_part_died: Callable[[], None]) -> None:
+    async def _miss_parts(self, on_part_died: Callable[[bool], None]) -> None:
         """Call back once one of its processes is gone; a boot has time to end by itself."""
         await self._lost.wait()
-        if self.boot_s is None:
+        is_booting = self.boot_s is None
+        if is_booting:
             await asyncio.sleep(_BOOT_PART_S)
-        on_part_died()
+        on_part_died(self._lost_by is not None and not is_booting)
 
     async def _find_parts(self) -> None:
         """Watch those too that have not spoken: a quiet worker may be killed as well."""
@@ -351,7 +366,7 @@ class Life:
                 code="engine-too-slow",
                 message=f"The engine was not ready within {self.launch.ready_within_s:.0f} s.",
                 hint="Look at the last lines of its log: `weir logs`.",
-                evidence=self.lines[-_EVIDENCE_LINES:],
+                evidence=self.last_lines,
                 exit_status=EngineFailed.exit_status,
             )
             on_unusable()

@@ -28,6 +28,8 @@ class Kind(enum.StrEnum):
     EXITED = "exited"
     PART_DIED = "part-died"
     """One of the engine's processes is gone, and the others are still there."""
+    PART_KILLED = "part-killed"
+    """The same, by a signal: nobody of the rest knows a reason, so nobody is waited for."""
     STALLED = "stalled"
     """It has work and takes no step, for longer than it may."""
     STOP = "stop"
@@ -110,11 +112,13 @@ _TABLE: dict[tuple[State, Kind], tuple[State, tuple[Effect, ...]]] = {
     # vLLM 0.32 loses a SIGTERM while it boots, and boots on; there is nothing to save then.
     (State.STARTING, Kind.STOP): (State.STOPPING, (Effect.KILL,)),
     (State.READY, Kind.PART_DIED): (State.STOPPING, (Effect.KILL_SOON,)),
+    (State.READY, Kind.PART_KILLED): (State.STOPPING, (Effect.KILL,)),
     (State.READY, Kind.STOP): (State.DRAINING, (Effect.DRAIN,)),
     (State.DRAINING, Kind.DRAINED): (State.STOPPING, (Effect.TERMINATE,)),
     (State.DRAINING, Kind.STOP): (State.STOPPING, (Effect.TERMINATE,)),
     # What is left of it answers nobody any more, so nobody is waited for.
     (State.DRAINING, Kind.PART_DIED): (State.STOPPING, (Effect.KILL_SOON,)),
+    (State.DRAINING, Kind.PART_KILLED): (State.STOPPING, (Effect.KILL,)),
     (State.DRAINING, Kind.EXITED): (State.STOPPED, ()),
     (State.STOPPING, Kind.OVERDUE): (State.STOPPING, (Effect.KILL,)),
     (State.BACKING_OFF, Kind.RETRY): (State.PREPARING, (Effect.PREPARE,)),
@@ -129,6 +133,7 @@ _ENDINGS = {
     (State.STARTING, Kind.NOT_USABLE): Ending.USELESS,
     (State.STARTING, Kind.PART_DIED): Ending.USELESS,
     (State.READY, Kind.PART_DIED): Ending.DIED,
+    (State.READY, Kind.PART_KILLED): Ending.DIED,
 }
 
 

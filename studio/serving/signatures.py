@@ -1,14 +1,16 @@
 """What is known about failures, as data: runtimes/failures.toml, read and checked.
 
-A new failure is a new entry in the file. Mistakes in it are named when it is read.
+A new failure is a new entry in the file. Mistakes in its form are named when it is read, those in
+expressions and sentences when a cause is first looked for.
 """
 
 import dataclasses
 import enum
+import functools
 import math
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -142,15 +144,30 @@ def load(path: Path) -> tuple[Signature, ...]:
 
     Raises: NotFound (`file-missing`), BadInput (`document-invalid`).
     """
+    return later(path)()
+
+
+def later(path: Path) -> Callable[[], tuple[Signature, ...]]:
+    """Return what gives the signatures in `path`, compiled when they are first wanted.
+
+    Half a thousand expressions take a tenth of a second, and most commands ask for no cause.
+    The file's form is checked now; a mistake in an expression or a sentence is named when asked.
+
+    Raises: NotFound (`file-missing`), BadInput (`document-invalid`).
+    """
     file = read_toml(path, _File)
     if file.schema_version != 2:
         raise _invalid(path, f"schema_version should be 2, found {file.schema_version}")
-    signatures = tuple(_compiled(path, entry) for entry in file.signature)
-    names = [signature.id for signature in signatures]
+    names = [entry.id for entry in file.signature]
     for name in names:
         if names.count(name) > 1:
             raise _invalid(path, f"`{name}` stands there twice")
-    return signatures
+
+    @functools.cache
+    def compiled() -> tuple[Signature, ...]:
+        return tuple(_compiled(path, entry) for entry in file.signature)
+
+    return compiled
 
 
 def placeholders(template: str) -> set[str]:

@@ -439,7 +439,7 @@ class Supervisor:
             on_start=on_start,
             on_ready=on_ready,
             on_unusable=lambda: happen(Kind.NOT_USABLE),
-            on_part_died=lambda: happen(Kind.PART_DIED),
+            on_part_died=lambda killed: happen(Kind.PART_KILLED if killed else Kind.PART_DIED),
         )
         await self._explain(life)
         if self._machine.state is EngineState.STOPPING and self._machine.ending is Ending.ASKED:
@@ -455,10 +455,9 @@ class Supervisor:
         is_asked = state is EngineState.STOPPING and ending is Ending.ASKED
         if is_asked or state is EngineState.DRAINING:
             return
-        code = None if life.was_ended else life.exit_code  # by us: then it says nothing
         said = life.said if ending is Ending.USELESS else life.lines
-        found = await self._diagnose(said, code)
-        life.verdict = deaths.with_part(found, life.lost_part)
+        found = await self._diagnose(said, life.died_by)
+        life.verdict = deaths.with_end(found, life.lost_part, life.last_lines)
 
     async def _own(self, leader: int) -> None:
         await asyncio.to_thread(self._ground.own, leader)

@@ -40,10 +40,12 @@ class Area(QObject):
         question: "Callable[[ControlClient], Awaitable[T]]",
         done: Callable[[T], None],
         failed: Callable[[ErrorInfo], None] | None = None,
+        put: Callable[..., None] | None = None,
     ) -> bool:
         """Ask the service; `done` is called on Qt's thread. One of a name at a time: else False.
 
-        An error becomes `problem`, unless `failed` takes it.
+        An error becomes `problem`, unless `failed` takes it. `put` hands the question to another
+        one than the area's own.
         """
         if name in self.pending:
             return False
@@ -63,5 +65,14 @@ class Area(QObject):
                 self.problem = error
             self.changed.emit()
 
-        self._bridge.ask(question, taken, refused)
+        (put or self.put)(question, taken, refused)
         return True
+
+    def put(
+        self,
+        question: "Callable[[ControlClient], Awaitable[T]]",
+        done: Callable[[T], None],
+        failed: Callable[[ErrorInfo], None],
+    ) -> None:
+        """Hand a question to whoever answers it: the service, unless an area knows another."""
+        self._bridge.ask(question, done, failed)

@@ -12,7 +12,7 @@ import functools
 import logging
 import secrets
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -28,8 +28,9 @@ if TYPE_CHECKING:  # httpx takes a fifth of a second to import; the first pictur
     from studio.control.client import ControlClient
 
     Connect = Callable[[], Awaitable[ControlClient]]
+    Here = Callable[[], ControlClient]
     Ask = Callable[[ControlClient], Awaitable[object]]
-    Work = Callable[[ControlClient], Awaitable[Callable[[], None]]]
+    Work = Callable[[], Awaitable[Callable[[], None]]]
 
 T = TypeVar("T")
 
@@ -72,11 +73,17 @@ class Bridge(QObject):
     answered = Signal(object)
     replied = Signal(object)
 
-    def __init__(self, connect: Connect, join: Connect | None = None) -> None:
-        """Reach the service by `connect`, which may start it; `join` must not start one."""
+    def __init__(
+        self, connect: Connect, join: Connect | None = None, here: Here | None = None
+    ) -> None:
+        """Reach the service by `connect`, which may start it; `join` must not start one.
+
+        `here` answers what needs no service, on this machine; None: nothing here does.
+        """
         super().__init__()
         self._connect = connect
         self._join = join
+        self._here = here
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run, name="weir-bridge", daemon=True)
@@ -148,13 +155,68 @@ class Bridge(QObject):
     ) -> None:
         """Ask the service anything; `done` or `failed` is called later, on Qt's thread."""
 
-        async def work(client: ControlClient) -> Callable[[], None]:
+        async def work() -> Callable[[], None]:
+            client = self._client
+            if client is None:
+                return functools.partial(failed, _no_service())
             return functools.partial(done, await question(client))
 
+        self._call(work, failed)
+
+    @property
+    def has_here(self) -> bool:
+        """Tell whether anything is answered on this machine without a service."""
+        return self._here is not None
+
+    def ask_here(
+        self,
+        question: Callable[[ControlClient], Awaitable[T]],
+        done: Callable[[T], None],
+        failed: Callable[[ErrorInfo], None],
+    ) -> None:
+        """Ask what this machine answers without a service, as `ask` asks the service."""
+
+        async def work() -> Callable[[], None]:
+            if self._here is None:
+                return functools.partial(failed, _no_service())
+            client = self._here()
+            try:
+                return functools.partial(done, await question(client))
+            finally:
+                await client.close()
+
+        self._call(work, failed)
+
+    def ask_program(
+        self,
+        question: Callable[[ControlClient], Awaitable[T]],
+        done: Callable[[T], None],
+        failed: Callable[[ErrorInfo], None],
+    ) -> None:
+        """Ask about the versions of the program to which the window belongs.
+
+        On Windows this side knows them: the service inside the Linux is another program.
+        """
+        if self.has_here:
+            self.ask_here(question, done, failed)
+        else:
+            self.ask(question, done, failed)
+
+    def _call(self, work: Work, failed: Callable[[ErrorInfo], None]) -> None:
         if self._loop is None or not self._thread.is_alive():
             self.replied.emit(functools.partial(failed, _no_service()))
             return
-        self._loop.call_soon_threadsafe(self._calls.put_nowait, (work, failed))
+        self.run(functools.partial(self._answer, work, failed))
+
+    def run(self, work: Callable[[], Coroutine[object, object, None]]) -> bool:
+        """Run what has nothing to ask of the service beside the calls; tell whether it will.
+
+        It may go on for as long as the bridge does, and is cancelled with it.
+        """
+        if self._loop is None or not self._thread.is_alive():
+            return False
+        self._loop.call_soon_threadsafe(self._calls.put_nowait, work)
+        return True
 
     def _submit(self, action: Action, ask: Ask) -> None:
         self.ask(
@@ -172,7 +234,7 @@ class Bridge(QObject):
     async def _live(self) -> None:
         self._ended = asyncio.Event()
         self._wanted = asyncio.Event()
-        self._calls: asyncio.Queue[tuple[Work, Callable[[ErrorInfo], None]]] = asyncio.Queue()
+        self._calls: asyncio.Queue[Callable[[], Coroutine[object, object, None]]] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._running.set()
         async with asyncio.TaskGroup() as tasks:
@@ -185,12 +247,11 @@ class Bridge(QObject):
     async def _answer_calls(self) -> None:
         async with asyncio.TaskGroup() as calls:
             while True:
-                work, failed = await self._calls.get()
-                calls.create_task(self._answer(work, failed))
+                work = await self._calls.get()
+                calls.create_task(_guarded(work()))
 
     async def _answer(self, work: Work, failed: Callable[[ErrorInfo], None]) -> None:
-        client = self._client
-        outcome = _no_service() if client is None else await _guarded(work(client))
+        outcome = await _guarded(work())
         if isinstance(outcome, ErrorInfo):
             outcome = functools.partial(failed, outcome)
         self.replied.emit(outcome)
@@ -209,7 +270,9 @@ class Bridge(QObject):
                 self.closed.emit(Farewell(reason=outcome.reason, announced=True))
                 connect = await self._after_goodbye()
             elif connect is self._connect:
-                self.closed.emit(Farewell(reason=outcome.message, announced=False))
+                is_plain = outcome.code == "service-unreachable"  # the line says so itself
+                reason = "" if is_plain else outcome.message
+                self.closed.emit(Farewell(reason=reason, announced=False))
             if await self._pause(failures):
                 connect = self._connect
             failures += 1

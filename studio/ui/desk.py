@@ -16,12 +16,23 @@ from studio.ui.viewmodels.frame import PageId
 
 
 class Guide(QObject):
-    """Asks the window for a page. Signal: `asked` (PageId).
+    """Asks the window for what only it can do. Signals: `asked` (PageId: bring it to the front),
+    `pointed` (PageId, what to show), `theme_asked` (ThemeChoice), `language_asked` (a language, or
+    None for the system's), `manners_changed` (motion, notifications or tray were chosen anew).
 
-    A signal, so that pages do not hold the window that holds them.
+    Signals, so that pages do not hold the window that holds them.
     """
 
     asked = Signal(object)
+    pointed = Signal(object, str)
+    theme_asked = Signal(object)
+    language_asked = Signal(object)
+    manners_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.key: str | None = None
+        """Name of a kept key that the next page is to put into a client."""
 
 
 class Desk(NamedTuple):
@@ -36,6 +47,10 @@ class Desk(NamedTuple):
     def go_to(self, page: PageId) -> None:
         """Bring a page to the front."""
         self.guide.asked.emit(page)
+
+    def point_at(self, page: PageId, what: str) -> None:
+        """Bring a page to the front, and on it a client, a preset or a part by its id."""
+        self.guide.pointed.emit(page, what)
 
 
 class Controller(QObject):
@@ -60,6 +75,16 @@ class Controller(QObject):
 
     def leave(self) -> None:
         """Go to the back: stop asking."""
+
+    def show_what(self, what: str) -> None:
+        """Bring a client, a preset or a part of the page to the front, by its id."""
+
+    def carried(self) -> object:
+        """Return what a person chose here and the service does not keep, for `carry`."""
+        return None
+
+    def carry(self, what: object) -> None:
+        """Take over what `carried` returned, in a window that was made anew."""
 
     def begin_search(self) -> bool:
         """Take Ctrl+F; False when this page has nothing to search."""

@@ -4,7 +4,7 @@ import msgspec
 
 from studio.domain.alarms import Alarm, AlarmList, MuteRequest
 from studio.domain.demand import Queue
-from studio.domain.diagnosis import Fixed, FixRequest, Offered, RemedyList
+from studio.domain.diagnosis import Fixed, FixRequest, Match, Offered, RemedyList
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import AlarmChanged, EngineChanged, Event, PoolChanged, QueueChanged
 from studio.domain.plans import Plan, PlanRequest
@@ -24,6 +24,8 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     queue: Queue | None = None
     offered: tuple[Offered, ...] = ()
     """What can be done about failure, slow paths and alarms, numbered by the service."""
+    failure: Match | None = None
+    """What failed last; None: nothing since it served."""
     is_planning: bool = False
     is_fixing: bool = False
     problem: ErrorInfo | None = None
@@ -135,7 +137,7 @@ class ServingArea(Area):
 
     def _take_remedies(self, found: RemedyList) -> None:
         if self._is_fresh("remedies"):
-            self._keep(offered=found.offered)
+            self._keep(offered=found.offered, failure=found.failure)
         else:
             self._look()
 

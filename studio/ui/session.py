@@ -5,17 +5,26 @@ Pages are told by its signals and ask by its methods; they never see the bridge.
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.domain.control import KeyInfo, KeyRequest, NewKey, Status, UpRequest, UpResult
+from studio.domain.control import (
+    KeyInfo,
+    KeyRequest,
+    NewKey,
+    PresetInfo,
+    Status,
+    UpRequest,
+    UpResult,
+)
+from studio.domain.errors import ErrorInfo
 from studio.domain.events import Event, KeysChanged, LogAppended, Ticked
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.report import ReportPreview
 from studio.domain.server import EngineState
-from studio.ui.bridge import HISTORY_S, Answer, Bridge, Farewell
+from studio.ui.bridge import HISTORY_S, LOG_LINES, Answer, Bridge, Farewell
 from studio.ui.state import (
     ENGINE_ACTIONS,
     Action,
@@ -26,6 +35,7 @@ from studio.ui.state import (
     fold,
     opened,
     with_problem,
+    without_revoked,
 )
 from studio.ui.viewmodels.problem import free_port
 
@@ -44,10 +54,11 @@ class Session(QObject):
     report_made = Signal(object)
     report_failed = Signal(object)
 
-    def __init__(self, bridge: Bridge) -> None:
+    def __init__(self, bridge: Bridge, place: str | None = None) -> None:
+        """`place` names the machine of the service, where that is another one."""
         super().__init__()
         self._bridge = bridge
-        self.known = Known()
+        self.known = Known(place=place)
         self.ticks: deque[Tick] = deque(maxlen=HISTORY_S + 1)
         self._last_line: int | None = None
         self._log_is_joined = True
@@ -67,10 +78,28 @@ class Session(QObject):
         """Let go of it; what it runs goes on."""
         self._bridge.close()
 
-    def start(self, preset: str, gpus: tuple[int, ...] | None = None) -> None:
-        """Serve `preset`, or replace what runs by it; on these cards, or as the preset wants."""
+    def start(
+        self,
+        preset: str,
+        gpus: tuple[int, ...] | None = None,
+        *,
+        overrides: Mapping[str, str] | None = None,
+        consent: bool = False,
+    ) -> None:
+        """Serve `preset`, or replace what runs by it; on these cards, or as the preset wants.
+
+        `overrides` hold for this start; `consent` is a yes to a download whose size was shown.
+        """
         action = Action.SWITCH if self.known.engine.state is EngineState.READY else Action.UP
-        self._attempt(action, UpRequest(preset=preset, gpus=gpus))
+        request = UpRequest(
+            preset=preset, gpus=gpus, overrides=dict(overrides or {}), consent=consent
+        )
+        self._attempt(action, request)
+
+    def refresh_presets(self) -> None:
+        """Read the presets again: one was changed, or somebody else may have changed one."""
+        if self.known.link is Link.LIVE:
+            self._bridge.ask(lambda client: client.presets(), self._on_presets, self._on_no_presets)
 
     def restart(self) -> None:
         """Restart the engine."""
@@ -117,6 +146,13 @@ class Session(QObject):
         self._set(link=Link.CONNECTING, farewell=None)
         self._bridge.start_service()
 
+    def fetch_log_again(self) -> None:
+        """Read the newest log lines once more, for a log view that was just made."""
+        if self.known.link is Link.LIVE:
+            self._bridge.ask(
+                lambda client: client.logs(lines=LOG_LINES), self._on_log_again, self._on_no_log
+            )
+
     def refresh_keys(self) -> None:
         """Read the keys and their usage again, unless that is under way."""
         if self.known.link is Link.LIVE and Action.LIST_KEYS not in self.known.pending:
@@ -128,6 +164,15 @@ class Session(QObject):
         self._set(key_problem=None)
         self._pend(Action.CREATE_KEY)
         self._bridge.create_key(KeyRequest(name=name))
+
+    def take_key(self, made: NewKey, *, is_new: bool = True) -> None:
+        """Show a key that a page asked for: a new one, or one that was kept."""
+        self._on_key_made(made, is_new=is_new)
+        self.changed.emit(self.known)
+
+    def take_first_key(self, key: str) -> None:
+        """Show the key that was made with an answer, which brings it this once."""
+        self._set(secret=Secret(key=key))
 
     def revoke_key(self, key_id: str) -> None:
         """Make a key useless from now on."""
@@ -219,6 +264,13 @@ class Session(QObject):
         if fresh or dropped:
             self.log_added.emit(fresh, dropped)
 
+    def _on_log_again(self, lines: list[LogLine]) -> None:
+        self._last_line = lines[-1].seq if lines else None
+        self.log_replaced.emit(tuple(lines))
+
+    def _on_no_log(self, _error: ErrorInfo) -> None:
+        """Leave the view empty: the service is gone, and its return brings the lines."""
+
     def _on_closed(self, farewell: Farewell) -> None:
         self._set(
             link=Link.ENDED if farewell.announced else Link.LOST,
@@ -238,7 +290,8 @@ class Session(QObject):
         elif answer.action is Action.FETCH_LOG and isinstance(answer.value, list):
             self._add_lines(answer.value, 0)
         elif answer.action is Action.LIST_KEYS and isinstance(answer.value, list):
-            self.known = msgspec.structs.replace(self.known, keys=tuple(answer.value))
+            known = msgspec.structs.replace(self.known, keys=tuple(answer.value))
+            self.known = without_revoked(known)
         elif isinstance(answer.value, ReportPreview):
             self.report_made.emit(answer.value)
         elif isinstance(answer.value, NewKey):
@@ -255,6 +308,13 @@ class Session(QObject):
         elif answer.action in ENGINE_ACTIONS:
             self.known = with_problem(self.known, answer.error)
 
+    def _on_presets(self, found: list[PresetInfo]) -> None:
+        if self.known.presets != tuple(found):
+            self._set(presets=tuple(found))
+
+    def _on_no_presets(self, _error: ErrorInfo) -> None:
+        """Go on with those that are known."""
+
     def _on_status(self, status: Status) -> None:
         if status.host is not None:
             self._host_timer.stop()
@@ -264,13 +324,13 @@ class Session(QObject):
         if isinstance(value, UpResult) and value.api_key is not None:
             self.known = msgspec.structs.replace(self.known, secret=Secret(key=value.api_key))
 
-    def _on_key_made(self, made: NewKey) -> None:
+    def _on_key_made(self, made: NewKey, *, is_new: bool = True) -> None:
         others = (key for key in self.known.keys or () if key.id != made.info.id)
         keys = (*others, made.info)  # the list may have come before the answer
         self.known = msgspec.structs.replace(
-            self.known, keys=keys, secret=Secret(key=made.key, name=made.info.name)
+            self.known, keys=keys, secret=Secret(key=made.key, name=made.info.name, is_new=is_new)
         )
 
     def _replace_key(self, changed: KeyInfo) -> None:
         keys = tuple(changed if key.id == changed.id else key for key in self.known.keys or ())
-        self.known = msgspec.structs.replace(self.known, keys=keys)
+        self.known = without_revoked(msgspec.structs.replace(self.known, keys=keys))

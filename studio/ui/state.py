@@ -69,6 +69,8 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     name: str | None = None
+    is_new: bool = True
+    """False: it is kept, and can be shown again."""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +87,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the pages are drawn from, the history and the log apart."""
 
     link: Link = Link.CONNECTING
+    place: str | None = None
+    """Which machine the service runs on, as a person named it; None: this one."""
     farewell: str | None = None
     """Why the service ended, or why it cannot be reached."""
     service: ServiceInfo | None = None
@@ -152,6 +156,16 @@ def with_problem(known: Known, error: ErrorInfo | None) -> Known:
     """Return `known` with what went wrong; an end on purpose is no problem."""
     on_purpose = error is not None and (error.exit_status == INTERRUPTED or known.stop_asked)
     return known if on_purpose else msgspec.structs.replace(known, problem=error)
+
+
+def without_revoked(known: Known) -> Known:
+    """Return `known` without a key that was shown once and is of no use any more."""
+    if known.secret is None:
+        return known
+    named = [key for key in known.keys or () if key.name == known.secret.name]
+    if not named or any(key.revoked_at is None for key in named):
+        return known
+    return msgspec.structs.replace(known, secret=None)
 
 
 def is_busy(known: Known) -> bool:

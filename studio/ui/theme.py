@@ -7,14 +7,19 @@ a font name. A change of theme is announced once, by `Look.changed`.
 import enum
 import string
 import tomllib
+import weakref
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import Shiboken
 
 from studio.ui.icons import Icons
+from studio.ui.lettering import Lettering
+from studio.ui.motion import Motion, MotionChoice
+from studio.ui.pictures import Pictures
 
 _IMAGES = {
     "down": "quiet",
@@ -38,6 +43,8 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """`assets/tokens.toml`: lengths in logical pixels, shares as opacity of ink."""
 
     type: dict[str, int | str]
+    system_fonts: dict[str, tuple[str, ...]]
+    """Where characters come from that the bundled fonts lack, best first."""
     space: dict[str, int]
     share: dict[str, float]
     stroke: dict[str, float]
@@ -60,6 +67,10 @@ def blend(front: QColor, back: QColor, share: float) -> QColor:
     )
 
 
+_FONTS = frozenset({".woff2", ".otf", ".ttf"})
+"""The package for Windows holds the latter two: Windows reads no woff2."""
+
+
 class Look(QObject):
     """The current theme. Signals: `changed` after colours were exchanged."""
 
@@ -71,11 +82,21 @@ class Look(QObject):
         self._template = string.Template((assets / "style.qss").read_text(encoding="utf-8"))
         self.tokens = read_tokens(assets)
         self.choice = choice
-        for font in sorted((assets / "fonts").glob("*.woff2")):
-            QFontDatabase.addApplicationFont(str(font))
+        self.motion = Motion(MotionChoice.SYSTEM)
+        """Whoever paints something that moves asks it."""
+        self._dressed: weakref.WeakSet[QWidget] = weakref.WeakSet()
+        """Windows, and menus without one."""
+        self._fonts: dict[tuple[str, int, bool], QFont] = {}
+        self.lettering = Lettering(self._plain_font)
+        """For painters: words that are in each picture."""
+        for font in sorted((assets / "fonts").iterdir()):
+            if font.suffix in _FONTS:
+                QFontDatabase.addApplicationFont(str(font))
         self.icons = Icons(assets / "icons")
-        self._pictures = QTemporaryDir()
-        """For the style sheet, which takes pictures from files; goes with this object."""
+        self._pictures = Pictures()
+        # All icons are ours; else the first field with a button that clears it would read the
+        # folders of the desktop's icon theme, for longer than a page takes.
+        QIcon.setThemeSearchPaths([":/icons"])
         application.setStyle("Fusion")
         application.setFont(self.font("body"))
         self._apply()
@@ -88,6 +109,10 @@ class Look(QObject):
             return self.choice is ThemeChoice.DARK
         return QGuiApplication.styleHints().colorScheme() is not Qt.ColorScheme.Light
 
+    def end(self) -> None:
+        """Remove what was written for the style sheet: the window is closed."""
+        self._pictures.end()
+
     def choose(self, choice: ThemeChoice) -> None:
         """Show another theme from now on."""
         before = self.is_dark
@@ -96,22 +121,58 @@ class Look(QObject):
             self._apply()
         self.changed.emit()
 
+    @property
+    def sheet(self) -> str:
+        """Return the style sheet in the colours of now."""
+        return self._sheet
+
+    def dress(self, target: QWidget) -> None:
+        """Put the style sheet on a window, and on everything in it, from now on.
+
+        On a window and not on the application: there, each part of a page would be styled anew as
+        often as it is put into something, which was three quarters of the making of a page.
+        """
+        self._dressed.add(target)
+        target.setStyleSheet(self._sheet)
+
     def colour(self, name: str, share: float = 1.0) -> QColor:
         """Return the colour `name` of the current theme at the opacity `share`."""
-        colour = QColor(self._colours[name])
-        colour.setAlphaF(share)
+        colour = QColor(self._read[name])
+        if share < 1.0:
+            colour.setAlphaF(share)
         return colour
 
     def font(self, size: str = "body", *, weight: int = 400, mono: bool = False) -> QFont:
-        """Return the bundled font at the size token `size`; figures are tabular."""
-        font = QFont(str(self.tokens.type["mono_family" if mono else "family"]))
+        """Return the bundled font at the size token `size`; figures are tabular.
+
+        A copy of one that is kept: Qt looks the engine of a font up once for all its copies, and
+        painters ask in every picture.
+        """
+        key = (size, weight, mono)
+        if key not in self._fonts:
+            self._fonts[key] = self._made_font(size, weight=weight, mono=mono)
+        return QFont(self._fonts[key])
+
+    def _plain_font(self, size: str, weight: int) -> QFont:
+        return self.font(size, weight=weight)
+
+    def _made_font(self, size: str, *, weight: int, mono: bool) -> QFont:
+        font = QFont(self._families("mono_family" if mono else "family"))
         font.setPixelSize(int(self.tokens.type[size]))
         font.setWeight(QFont.Weight(weight))
         font.setFeature(QFont.Tag("tnum"), 1)
+        font.setFeature(QFont.Tag("calt"), 0)  # addresses are read: `/=` is two signs, not `≠`
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         if mono:
             font.setStyleHint(QFont.StyleHint.Monospace)
         return font
+
+    def _families(self, kind: str) -> list[str]:
+        """Return a bundled font, and those of the system for what it lacks."""
+        others = dict.fromkeys(
+            (*self.tokens.system_fonts[kind], *self.tokens.system_fonts["family"])
+        )
+        return [str(self.tokens.type[kind]), *others]
 
     def space(self, name: str) -> int:
         """Return a length token in logical pixels."""
@@ -124,8 +185,11 @@ class Look(QObject):
 
     def _apply(self) -> None:
         self._colours = self.tokens.dark if self.is_dark else self.tokens.light
+        self._read = {name: QColor(value) for name, value in self._colours.items()}
         self._application.setPalette(self._palette())
-        self._application.setStyleSheet(self._template.substitute(self._sheet_values()))
+        self._sheet = self._template.substitute(self._sheet_values())
+        for target in filter(Shiboken.isValid, tuple(self._dressed)):
+            target.setStyleSheet(self._sheet)
 
     def _sheet_values(self) -> dict[str, object]:
         ink, ground = self.colour("ink"), self.colour("ground")
@@ -135,6 +199,7 @@ class Look(QObject):
             **self._colours,
             **self.tokens.type,
             **self.tokens.space,
+            "mono_families": ", ".join(f'"{one}"' for one in self._families("mono_family")),
             "hairline": blend(ink, raised, share["hairline"]).name(),
             "hover": blend(ink, raised, share["hover"]).name(),
             "pressed": blend(ink, raised, share["pressed"]).name(),
@@ -151,10 +216,8 @@ class Look(QObject):
         """Return the style sheet's pictures; without a place for them there are none."""
         shown = {}
         for name, role in _IMAGES.items():
-            place = None
-            if self._pictures.isValid():
-                folder = Path(self._pictures.path())
-                place = self.icons.save(name, self.colour(role), folder)
+            folder = self._pictures.folder
+            place = None if folder is None else self.icons.save(name, self.colour(role), folder)
             shown[f"image_{name}"] = "none" if place is None else f'url("{place.as_posix()}")'
         return shown
 
@@ -173,7 +236,7 @@ class Look(QObject):
             (role.ToolTipText, "ink"),
             (role.PlaceholderText, "quiet"),
             (role.Highlight, "deep"),
-            (role.Link, "water"),
+            (role.Link, "primary"),
         ):
             palette.setColor(target, self.colour(name))
         palette.setColor(role.HighlightedText, QColor("#FFFFFF"))

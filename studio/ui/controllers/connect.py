@@ -1,18 +1,13 @@
 """The connect page at work: clients, plans and files through the service; one answer to try it."""
 
-import asyncio
-import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QObject, Signal
 
 from studio.domain.clients import (
     ClientList,
     Connected,
     ConnectPlan,
     ConnectRequest,
-    TryPiece,
     Undone,
 )
 from studio.domain.control import KeyInfo
@@ -21,16 +16,16 @@ from studio.domain.events import Event, KeysChanged
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.desk import Controller, Desk
-from studio.ui.language import t
 from studio.ui.pages.connect import ConnectPage
 from studio.ui.state import Known, Link
+from studio.ui.trial import Trying
 from studio.ui.viewmodels.connect import (
-    TryState,
     choices,
     connect_view,
+    empty_words,
     first_choice,
+    is_too_early,
     key_choices,
-    try_view,
 )
 
 if TYPE_CHECKING:
@@ -138,40 +133,6 @@ class ConnectArea(Area):
         self.refresh()
 
 
-class Trial(QObject):
-    """One answer on its way. Signals: `moved` (TryPiece), on Qt's thread by the queue."""
-
-    moved = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._patience: asyncio.Timeout | None = None
-
-    async def run(self, client: "ControlClient", prompt: str) -> None:
-        """Ask, and hand on each piece until it ends or is stopped. On the bridge's loop."""
-        from studio.control.client_connect import answer
-
-        self._loop = asyncio.get_running_loop()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None) as self._patience:
-                grant = await client.grant_try()
-                async with contextlib.aclosing(answer(grant, prompt)) as pieces:
-                    async for piece in pieces:
-                        self.moved.emit(piece)
-
-    def stop(self) -> None:
-        """End it; the gateway then ends the request. On Qt's thread."""
-        loop, patience = self._loop, self._patience
-        if loop is not None and patience is not None:
-            loop.call_soon_threadsafe(self._end, patience, loop.time())
-
-    @staticmethod
-    def _end(patience: asyncio.Timeout, now_s: float) -> None:
-        with contextlib.suppress(RuntimeError):  # it has just ended by itself
-            patience.reschedule(now_s)
-
-
 class ConnectController(Controller):
     """Asks only while the page is in front; an answer under way ends when it is left."""
 
@@ -179,11 +140,9 @@ class ConnectController(Controller):
         self.view = ConnectPage(desk.look)
         super().__init__(desk, self.view)
         self.area = ConnectArea(desk.bridge)
-        self._trial: Trial | None = None
-        self._try_state = TryState.IDLE
-        self._pieces: tuple[TryPiece, ...] = ()
+        self.trying = Trying(self.area)
         self._is_front = False
-        self._was_live = False
+        self._was_live = self._was_serving = False
         view, area = self.view, self.area
         area.changed.connect(self._show)
         view.client_chosen.connect(area.choose)
@@ -191,21 +150,27 @@ class ConnectController(Controller):
         view.write_asked.connect(area.write)
         view.undo_asked.connect(area.undo)
         view.problem_dismissed.connect(area.dismiss)
-        view.try_panel.asked.connect(self._on_ask)
-        view.try_panel.stopped.connect(self._on_stop)
+        view.try_panel.asked.connect(self.trying.ask)
+        view.try_panel.stopped.connect(self.trying.stop)
+        self.trying.changed.connect(self._show_try)
         desk.bridge.arrived.connect(self._on_events)
 
     def show_known(self, known: Known) -> None:
         """Ask again when the service is back, and show whether something serves."""
         is_live = known.link is Link.LIVE
-        if is_live and not self._was_live and self._is_front:
+        is_serving = is_live and known.engine.is_serving
+        is_news = (is_live and not self._was_live) or (is_serving and not self._was_serving)
+        if is_news and self._is_front:  # a plan needs the model that is served
             self.area.refresh()
-        self._was_live = is_live
+        self._was_live, self._was_serving = is_live, is_serving
         self._show_try()
 
     def enter(self) -> None:
-        """Look which clients there are now."""
+        """Look which clients there are now, with the key that another page asks for."""
         self._is_front = True
+        if self.desk.guide.key is not None:
+            self.area.key, self.desk.guide.key = self.desk.guide.key, None
+            self.area.done = None
         if self.desk.session.known.link is Link.LIVE:
             self.area.refresh()
         self._show()
@@ -213,7 +178,11 @@ class ConnectController(Controller):
     def leave(self) -> None:
         """Stop an answer that nobody sees."""
         self._is_front = False
-        self._on_stop()
+        self.trying.stop()
+
+    def show_what(self, what: str) -> None:
+        """Bring a client to the front by its id."""
+        self.area.choose(what)
 
     def begin_try(self) -> None:
         """Put the caret into the prompt of the panel."""
@@ -227,53 +196,17 @@ class ConnectController(Controller):
         )
         plan = area.plan if area.plan and area.plan.client.id == area.chosen else None
         shown = connect_view(plan, area.done, is_busy=area.is_busy) if plan is not None else None
-        view.show_client(shown, self._empty(has_plan=plan is not None))
+        is_live = self.desk.session.known.link is Link.LIVE
+        view.show_client(shown, empty_words(area.problem, is_live=is_live) if not plan else "")
         view.show_keys(key_choices(plan, area.keys), area.key)
-        view.show_problem(area.problem)
-
-    def _empty(self, *, has_plan: bool) -> str:
-        if has_plan or self.area.problem is not None:
-            return ""
-        if self.desk.session.known.link is not Link.LIVE:
-            return t("The service does not answer, so no client can be set up now.")
-        return t("Looking which chat clients are on this machine.")
+        is_said = plan is None and is_too_early(area.problem)
+        view.show_problem(None if is_said else area.problem)
 
     def _show_try(self) -> None:
         known = self.desk.session.known
         is_serving = known.engine.is_serving and known.link is Link.LIVE
-        self.view.try_panel.show_view(
-            try_view(self._try_state, self._pieces, is_serving=is_serving)
-        )
+        self.view.try_panel.show_view(self.trying.view(is_serving=is_serving))
 
     def _on_events(self, events: Sequence[Event]) -> None:
         if self._is_front and any(isinstance(event, KeysChanged) for event in events):
             self.area.refresh_keys()
-
-    def _on_ask(self, prompt: str) -> None:
-        if self._trial is not None:
-            return
-        trial = self._trial = Trial()
-        trial.moved.connect(self._on_piece)
-        self._pieces, self._try_state = (), TryState.ASKED
-        self.area.problem = None
-        self.area.ask(
-            "try", lambda client: trial.run(client, prompt), self._on_over, self._on_fault
-        )
-        self._show_try()
-
-    def _on_stop(self) -> None:
-        if self._trial is not None:
-            self._trial.stop()
-
-    def _on_piece(self, piece: TryPiece) -> None:
-        self._pieces = (*self._pieces, piece)
-        self._try_state = TryState.STREAMS
-        self._show_try()
-
-    def _on_over(self, _nothing: None) -> None:
-        self._trial, self._try_state = None, TryState.DONE
-        self._show_try()
-
-    def _on_fault(self, error: ErrorInfo) -> None:
-        self.area.problem = error
-        self._on_over(None)

@@ -144,6 +144,11 @@ class LogsController(Controller):
                 self.area.read_boots()
         self._show()
 
+    def show_what(self, what: str) -> None:
+        """Bring a part to the front, by its name."""
+        if what in list(Part):
+            self.choose(Part(what))
+
     def begin_search(self) -> bool:
         """Search the log in front."""
         if self.parts.part in (Part.DIAGNOSIS, Part.BOOTS):
@@ -166,7 +171,7 @@ class LogsController(Controller):
             self._shown = area.lines
             parts.files.replace_lines(area.lines)
             if area.go_to is not None and area.lines:
-                parts.files.view.go_to(area.go_to)
+                parts.files.go_to(area.go_to)
                 area.go_to = None
         parts.show_files(self._said(), has_older=area.older is not None and not area.pending)
         causes = file_causes(area.found) if area.found is not None else failure_causes(area.known)

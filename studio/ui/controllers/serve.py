@@ -3,20 +3,36 @@
 import time
 from collections.abc import Sequence
 
+import msgspec
 from PySide6.QtCore import Signal
 
 from studio.domain.metrics import Tick
-from studio.domain.plans import PlanRequest
+from studio.domain.plans import Plan, PlanRequest
 from studio.domain.server import EngineState
+from studio.ui.area import Area
 from studio.ui.desk import Controller, Desk
+from studio.ui.language import told
 from studio.ui.pages.serve import ServePage
 from studio.ui.serving import ServingArea
-from studio.ui.state import Known, is_busy
+from studio.ui.state import Known, Link, is_busy
+from studio.ui.trial import Trying
 from studio.ui.viewmodels.frame import FrameView, PageId, frame_view
 from studio.ui.viewmodels.live import Deed
 from studio.ui.viewmodels.presets import proposed
 from studio.ui.viewmodels.problem import Remedy
 from studio.ui.viewmodels.serve import Mode, mode_of
+from studio.ui.viewmodels.welcome import WelcomeView, suggested, welcome_view
+from studio.ui.welcome import WelcomeArea
+from studio.ui.wsl import WslArea
+
+
+class _Marked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person marked on the page."""
+
+    chosen: str | None
+    gpus: tuple[int, ...] | None
+    choosing: bool
+    welcomes: bool | None
 
 
 class ServeController(Controller):
@@ -32,6 +48,19 @@ class ServeController(Controller):
         self._gpus: tuple[int, ...] | None = None
         self.area = ServingArea(desk.bridge)
         self.area.changed.connect(self._on_area)
+        self._trial = Area(desk.bridge)
+        self.trying = Trying(self._trial)
+        self.trying.changed.connect(self._show_try)
+        self.view.try_panel.asked.connect(self.trying.ask)
+        self.view.try_panel.stopped.connect(self.trying.stop)
+        self.first = WelcomeArea(desk.bridge)
+        self.first.changed.connect(self._on_area)
+        self.wsl = WslArea(desk.bridge)
+        self.wsl.changed.connect(self._on_area)
+        self.view.wsl.go_on_asked.connect(self.wsl.go_on)
+        self.view.wsl.look_asked.connect(self.wsl.look)
+        self._welcomes: bool | None = None
+        """Whether the first run is shown; None: as long as nothing was ever served."""
         session = desk.session
         self.view.preset_chosen.connect(self._on_preset)
         self.view.start_asked.connect(self.start)
@@ -41,6 +70,38 @@ class ServeController(Controller):
         self.view.alarms.done.connect(self._on_deed)
         self.view.cards_chosen.connect(self._on_cards)
         self.view.secret.dismissed.connect(session.forget_secret)
+        self.view.first_steps.clicked.connect(self._on_first_steps)
+        self.view.welcome.chosen.connect(self._on_preset)
+        self.view.welcome.start_asked.connect(self._on_first_start)
+        self.view.welcome.look_asked.connect(self._on_look_again)
+        self.view.welcome.left.connect(self._on_welcome_left)
+
+    def leave(self) -> None:
+        """Stop an answer that nobody sees."""
+        self.trying.stop()
+
+    def carried(self) -> object:
+        """Return which preset and cards are marked, and what stands in the page."""
+        return _Marked(
+            chosen=self._chosen,
+            gpus=self._gpus,
+            choosing=self._choosing,
+            welcomes=self._welcomes,
+        )
+
+    def carry(self, what: object) -> None:
+        """Mark them again."""
+        if isinstance(what, _Marked):
+            self._chosen, self._gpus = what.chosen, what.gpus
+            self._choosing, self._welcomes = what.choosing, what.welcomes
+
+    def begin_try(self) -> bool:
+        """Put the caret into the prompt; False when nothing serves, and the panel is not there."""
+        if not self.view.try_panel.isVisible():
+            return False
+        self.view.scroller.ensureWidgetVisible(self.view.try_panel)
+        self.view.try_panel.begin()
+        return True
 
     def frame(self, *, home: bool = False) -> FrameView:
         """Return the strip as it stands; `home`: this page is in front."""
@@ -100,7 +161,66 @@ class ServeController(Controller):
         self.chosen_changed.emit()
 
     def _show(self, known: Known) -> None:
-        self.view.show_known(known, time.monotonic(), self._chosen, self._choosing, self.area.now)
+        self._show_try()
+        self.view.show_known(
+            known,
+            time.monotonic(),
+            self._chosen,
+            self._choosing,
+            self.area.now,
+            self._welcome(known),
+            self.wsl.view(is_live=known.link is Link.LIVE),
+        )
+
+    def _show_try(self) -> None:
+        known = self.desk.session.known
+        is_serving = known.engine.is_serving and known.link is Link.LIVE
+        view = self.trying.view(is_serving=is_serving)
+        error = self._trial.problem
+        if error is not None:
+            words = "\n".join(told(part) for part in (error.message, error.hint) if part)
+            view = msgspec.structs.replace(view, answer=words, is_quiet=True)
+        self.view.try_panel.show_view(view)
+
+    def _welcome(self, known: Known) -> WelcomeView | None:
+        """Return the first run while it is to be shown, and have the service asked for it."""
+        if known.engine.is_serving:
+            self.first.note_served()
+            self._welcomes = None
+        is_first = self.first.was_served is False if self._welcomes is None else self._welcomes
+        if not is_first or self._choosing or mode_of(known, choosing=False) is not Mode.CHOOSE:
+            return None
+        if known.link is Link.LIVE:
+            self.first.look(suggested(known.presets))
+        return welcome_view(
+            known,
+            self._chosen,
+            doctor=self.first.doctor,
+            plans=self.first.plans,
+            details=self.first.details,
+            is_looking=self.first.is_looking,
+        )
+
+    def _on_first_steps(self) -> None:
+        self._welcomes = True
+        self.chosen_changed.emit()
+
+    def _on_welcome_left(self) -> None:
+        self._welcomes = False
+        self.chosen_changed.emit()
+
+    def _on_look_again(self) -> None:
+        self.first.look_again()
+        self.desk.session.refresh_presets()
+
+    def _on_first_start(self) -> None:
+        """Start what is marked; the size stood on the button, so that the press is the yes."""
+        known = self.desk.session.known
+        preset = next((one for one in known.presets or () if one.id == self._chosen), None)
+        if preset is not None and not is_busy(known):
+            plan = self.first.plans.get(preset.id)
+            size = plan.download_bytes if isinstance(plan, Plan) else preset.download_bytes
+            self.desk.session.start(preset.id, consent=bool(size))
 
     def _plan(self, known: Known) -> None:
         """Have what is marked planned while somebody chooses: it costs nothing otherwise."""
@@ -126,6 +246,10 @@ class ServeController(Controller):
                 self.area.fix(int(deed.what))
             case "mute":
                 self.area.mute(deed.what)
+            case "retry":
+                self.start()
+            case "why":
+                self.desk.point_at(PageId.LOGS, deed.what)
             case _:
                 self.area.unmute(deed.what)
 
@@ -140,5 +264,5 @@ class ServeController(Controller):
             case Remedy.CONSENT:
                 if not self.area.fix_with_consent():
                     session.consent()
-            case Remedy.COPY | Remedy.FIX:
+            case Remedy.COPY | Remedy.COMMAND | Remedy.FIX:
                 pass  # the card's own button and signal have done it

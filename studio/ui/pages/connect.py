@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QScrollArea,
@@ -18,6 +17,7 @@ from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.connect import ChoiceView, ConnectView, KeyChoice, is_masked
 from studio.ui.viewmodels.problem import problem_view
+from studio.ui.widgets.box import Box
 from studio.ui.widgets.buttons import Button, CopyButton
 from studio.ui.widgets.cards import Card, ProblemCard
 from studio.ui.widgets.client_list import ClientList
@@ -131,7 +131,7 @@ class _Detail(Card):
         self._state.setObjectName("client-state")
         self._summary = label("quiet", wrap=True)
         self._facts = _Pairs(look, "client-facts")
-        self.key = QComboBox()
+        self.key = Box()
         self.key.setObjectName("connect-key")
         self.key.setAccessibleName(t("Key for this client"))
         self.key.setMinimumWidth(_KEY_WIDTH)
@@ -140,6 +140,7 @@ class _Detail(Card):
         self._copy = CopyButton(look, "connect-copy", t("Copy"))
         self._done = label(wrap=True)
         self._done.setObjectName("connect-done")
+        self._copy.setAccessibleDescription(t("What changes in the file"))
         self._diff_title = label("quiet")
         self._diff = CodeBlock(
             look, "connect-diff", t("What changes in the file"), lines=_DIFF_LINES, marks=True
@@ -198,8 +199,8 @@ class _Detail(Card):
             self._done,
             self._diff_title,
             self._diff,
-            self._values,
             self._steps,
+            self._values,
             self._snippets,
             self._notes,
         ):
@@ -290,6 +291,7 @@ class _Snippets(QWidget):
         self._row = QHBoxLayout()
         self._row.setSpacing(look.space("step"))
         self._copy = CopyButton(look, "connect-copy-snippet", t("Copy"), kind="plain")
+        self._copy.setAccessibleDescription(t("Snippet"))
         self._row.addStretch(1)
         self._row.addWidget(self._copy)
         self._text = CodeBlock(look, "connect-snippet", t("Snippet"), lines=_SNIPPET_LINES)

@@ -210,7 +210,9 @@ class BootsPage(QScrollArea):
         grid.setColumnStretch(1, 1)
         heads = (t("Began"), t("Preset"), "", t("Outcome"), t("Kind"), t("Boot"), t("Pool"))
         for place, head in enumerate(heads):
-            grid.addWidget(label("small", head), 0, place)
+            heading = label("small", head)
+            heading.setContentsMargins(0, 0, 0, self._look.space("step"))
+            grid.addWidget(heading, 0, place)
         for number, row in enumerate(rows):
             sign = Sign(self._look)
             sign.show_sign(row.shape, row.role)

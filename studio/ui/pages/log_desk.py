@@ -119,7 +119,7 @@ class LogDesk(QWidget):
     def _lay_out(self, look: Look) -> None:
         margin, step = look.space("page_margin"), look.space("step")
         row = QHBoxLayout()
-        row.setContentsMargins(margin, margin - step * 2, margin, 0)
+        row.setContentsMargins(margin, margin, margin, 0)
         row.setSpacing(step * 2)
         row.addWidget(self._tabs)
         row.addWidget(self._said, 1)

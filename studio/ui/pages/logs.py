@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from studio.domain.metrics import LogLine
-from studio.domain.tracebacks import Folder
 from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.logs import Gravity, count_text
@@ -33,13 +32,10 @@ from studio.ui.viewmodels.words import (
 )
 from studio.ui.widgets.buttons import Button, IconButton
 from studio.ui.widgets.cards import Card
+from studio.ui.widgets.log_feed import LogFeed
 from studio.ui.widgets.log_lines import CAPACITY
 from studio.ui.widgets.log_view import LogView
 from studio.ui.widgets.text import label, show_text
-
-_FOLD_MS = 500
-_PATIENCE = 2
-"""A traceback that has not grown for so many of these turns is shown as far as it came."""
 
 
 class LogsPage(QWidget):
@@ -56,11 +52,11 @@ class LogsPage(QWidget):
         self._waiting: list[LogLine] = []
         """What came while paused."""
         self._waiting_dropped = 0
-        self._folder = Folder(patience=_PATIENCE)
-        self._fold_timer = QTimer(self)
-        self._fold_timer.setInterval(_FOLD_MS)
-        self._fold_timer.timeout.connect(self._on_fold_turn)
+        self._wanted_at: float | None = None
+        """Which moment to bring to the top when all lines are there."""
         self.view = LogView(look, "log")
+        self._feed = LogFeed(self.view)
+        self._feed.caught_up.connect(self._on_caught_up)
         self.field = QLineEdit()
         self.field.setObjectName("log-search")
         self.field.setPlaceholderText(t(SEARCH))
@@ -79,6 +75,7 @@ class LogsPage(QWidget):
         """Show other lines instead of all that were there."""
         self._waiting, self._waiting_dropped = [], 0
         self._raw = list(lines)
+        self._wanted_at = None
         self._show_again()
 
     def append_lines(self, lines: Sequence[LogLine], dropped: int) -> None:
@@ -92,6 +89,13 @@ class LogsPage(QWidget):
             self._waiting_dropped += len(self._waiting) - CAPACITY
             del self._waiting[:-CAPACITY]
         self._on_counted()
+
+    def go_to(self, at: float) -> None:
+        """Bring the first line that is not older than a moment to the top, once it is there."""
+        if self._feed.is_busy:
+            self._wanted_at = at
+        else:
+            self.view.go_to(at)
 
     def begin_search(self) -> None:
         """Put the caret into the search field."""
@@ -147,31 +151,19 @@ class LogsPage(QWidget):
         self._raw += lines
         if len(self._raw) > 2 * CAPACITY:
             del self._raw[:-CAPACITY]
-        if not self._whole.isChecked():
-            lines = self._folder.lines(lines)
-            self._watch_folder()
-        self.view.append_lines(lines, dropped)
+        self._feed.add(lines, dropped)
 
     def _show_again(self) -> None:
         """Show all lines anew, folded or whole."""
-        self._folder = Folder(patience=_PATIENCE)
-        whole = self._whole.isChecked()
-        self.view.replace_lines(self._raw if whole else self._folder.lines(self._raw))
-        self._watch_folder()
+        self._feed.replace(tuple(self._raw), whole=self._whole.isChecked())
 
-    def _watch_folder(self) -> None:
-        if self._folder.is_idle:
-            self._fold_timer.stop()
-        elif not self._fold_timer.isActive():
-            self._fold_timer.start()
-
-    def _on_fold_turn(self) -> None:
-        lines = [] if self._pause.isChecked() else self._folder.lines(())
-        if lines:
-            self.view.append_lines(lines)
-        self._watch_folder()
+    def _on_caught_up(self) -> None:
+        at, self._wanted_at = self._wanted_at, None
+        if at is not None:
+            self.view.go_to(at)
 
     def _on_pause(self, is_paused: bool) -> None:
+        self._feed.hold(is_held=is_paused)
         if is_paused:
             self.view.set_follow(False)
             return
@@ -235,7 +227,7 @@ class LogsPage(QWidget):
         card.column.setContentsMargins(1, 1, 1, 1)
         card.column.addWidget(self.view)
         column = QVBoxLayout(self)
-        column.setContentsMargins(margin, margin, margin, margin - gap)
+        column.setContentsMargins(margin, gap, margin, margin - gap)
         column.setSpacing(gap)
         column.addLayout(tools)
         column.addWidget(card, 1)

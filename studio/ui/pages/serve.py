@@ -17,17 +17,22 @@ from PySide6.QtWidgets import (
 from studio.domain.events import Stage
 from studio.domain.metrics import Tick
 from studio.ui.language import t
+from studio.ui.pages.welcome import Welcome
+from studio.ui.pages.wsl import WslPart
 from studio.ui.serving import Served
-from studio.ui.state import Known, Link
+from studio.ui.state import Known, Link, is_busy
 from studio.ui.theme import Look
 from studio.ui.viewmodels.boot import boot_view
 from studio.ui.viewmodels.keys import secret_view
-from studio.ui.viewmodels.live import notices, requests_view
+from studio.ui.viewmodels.live import NoticeView, failure_notice, notices, requests_view
 from studio.ui.viewmodels.plan import plan_view
 from studio.ui.viewmodels.presets import ChooserView, chooser_view
 from studio.ui.viewmodels.problem import problem_view
 from studio.ui.viewmodels.serve import Mode, mode_of, serve_view
+from studio.ui.viewmodels.welcome import WelcomeView
 from studio.ui.viewmodels.words import Text
+from studio.ui.viewmodels.wsl import WslView
+from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.cards import Card, ProblemCard, SecretCard
 from studio.ui.widgets.chart import Chart
 from studio.ui.widgets.figure import Figure
@@ -38,12 +43,16 @@ from studio.ui.widgets.preset_list import PresetList
 from studio.ui.widgets.progress import StageRow, Timeline
 from studio.ui.widgets.requests import Requests
 from studio.ui.widgets.text import label, show_text
+from studio.ui.widgets.try_panel import TryPanel
 
 _SIDE_WIDTH = 292
 
 
-class ServePage(QScrollArea):
-    """Signals: `preset_chosen` (id), `start_asked` (from the chooser), `cards_chosen` (indices)."""
+class ServePage(QWidget):
+    """Signals: `preset_chosen` (id), `start_asked` (from the chooser), `cards_chosen` (indices).
+
+    What the first run would do, and its one button, stay at the foot while the rest scrolls.
+    """
 
     preset_chosen = Signal(str)
     start_asked = Signal()
@@ -52,9 +61,10 @@ class ServePage(QScrollArea):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.setObjectName("page-serve")
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroller = QScrollArea()
+        self.scroller.setWidgetResizable(True)
+        self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroller.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._look = look
         self._served = Served()
         self.problem = ProblemCard(look, "problem")
@@ -63,10 +73,15 @@ class ServePage(QScrollArea):
         self._chooser.presets.chosen.connect(self.preset_chosen)
         self._chooser.plan.cards.chosen.connect(self.cards_chosen)
         self._chooser.start.clicked.connect(self.start_asked)
+        self.first_steps = self._chooser.first_steps
+        self.welcome = Welcome(look)
+        self.wsl = WslPart(look)
         self._progress = _Progress(look)
         self._weir = _Weir(look)
         self.alarms = Notices(look)
         self.requests = Requests(look)
+        self.try_panel = TryPanel(look, "home-try")
+        self._below = QWidget()
         self.charts = [Chart(look, f"chart-{name}") for name in ("pool", "decode", "ttft", "seats")]
         self._charts = QWidget()
         self._lay_out()
@@ -78,15 +93,21 @@ class ServePage(QScrollArea):
         chosen: str | None,
         choosing: bool,
         served: Served | None = None,
+        welcome: WelcomeView | None = None,
+        wsl: WslView | None = None,
     ) -> None:
-        """Show everything but the ticks."""
+        """Show everything but the ticks; `welcome` and `wsl` take the place of the chooser."""
         mode = mode_of(known, choosing=choosing)
-        self._chooser.setVisible(mode is Mode.CHOOSE)
+        wsl = wsl if mode is Mode.CHOOSE else None
+        welcome = welcome if mode is Mode.CHOOSE and wsl is None else None
+        self.wsl.show_view(wsl)
+        self._chooser.setVisible(mode is Mode.CHOOSE and welcome is None and wsl is None)
+        self.welcome.show_view(welcome)
         self._progress.setVisible(mode is Mode.PROGRESS)
         self._weir.setVisible(mode is Mode.WEIR)
         served = served or Served()
         self._served = served
-        self.requests.setVisible(mode is Mode.WEIR)
+        self._below.setVisible(mode is Mode.WEIR)
         wrong = served.problem or known.problem
         wrong = None if served.is_fixing else wrong
         self.problem.show_problem(problem_view(wrong, offered=served.offered) if wrong else None)
@@ -95,15 +116,29 @@ class ServePage(QScrollArea):
         self.secret.show_secret(secret_view(secret, base_url) if secret else None)
         self._chooser.show_view(chooser_view(known, chosen))
         self._chooser.show_plan(known, served)
-        self.alarms.show_notices(
-            notices(served.alarms, served.offered, is_fixing=served.is_fixing)
-            if known.link is Link.LIVE
-            else ()
-        )
+        self.alarms.show_notices(self._notices(known, mode, served, is_told=wrong is not None))
         if mode is Mode.WEIR:
-            self.requests.show_requests(requests_view(served.pool, served.queue, time.time()))
+            pool = served.pool if known.link is Link.LIVE else None
+            self.requests.show_requests(requests_view(pool, served.queue, time.time()))
         if mode is Mode.PROGRESS:
             self._progress.show_known(known, now_s)
+
+    def _notices(
+        self, known: Known, mode: Mode, served: Served, *, is_told: bool
+    ) -> tuple[NoticeView, ...]:
+        """Return the alarms, and what failed last while no card tells of it already."""
+        if known.link is not Link.LIVE:
+            return ()
+        found = notices(served.alarms, served.offered, is_fixing=served.is_fixing)
+        if mode is not Mode.CHOOSE or is_told or known.engine.is_serving:
+            return found
+        last = failure_notice(
+            served.failure,
+            served.offered,
+            can_start=not is_busy(known),
+            is_fixing=served.is_fixing,
+        )
+        return (*last, *found)
 
     def show_ticks(self, known: Known, ticks: Sequence[Tick]) -> None:
         """Show gauge, figures and charts."""
@@ -128,19 +163,32 @@ class ServePage(QScrollArea):
         grid.setSpacing(self._look.space("card_gap"))
         for place, chart in enumerate(self.charts):
             grid.addWidget(chart, place // 2, place % 2)
+        below = QHBoxLayout(self._below)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(self._look.space("card_gap"))
+        below.addWidget(self.requests, 1)
+        below.addWidget(self.try_panel, 1)
         for part in (
             self.problem,
             self.secret,
             self.alarms,
             self._chooser,
+            self.welcome,
+            self.wsl,
             self._progress,
             self._weir,
-            self.requests,
+            self._below,
         ):
             column.addWidget(part)
         column.addWidget(self._charts)
         column.addStretch(1)
-        self.setWidget(content)
+        self.scroller.setWidget(content)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self.scroller, 1)
+        whole.addWidget(self.welcome.foot)
+        whole.addWidget(self.wsl.foot)
 
 
 class _Chooser(QWidget):
@@ -158,6 +206,8 @@ class _Chooser(QWidget):
         self._facts.setSpacing(look.space("step") * 2)
         machine.column.addLayout(self._facts)
         machine.column.addStretch(1)
+        self.first_steps = Button(look, "first-steps", t("First steps"), kind="plain", icon="info")
+        machine.column.addWidget(self.first_steps, 0, Qt.AlignmentFlag.AlignLeft)
         self._shown: tuple[str, ...] = ()
         self._values: list[QLabel] = []
         row = QHBoxLayout(self)
@@ -171,7 +221,7 @@ class _Chooser(QWidget):
         aside.addWidget(self.plan)
         aside.addWidget(machine)
         aside.addStretch(1)
-        row.addWidget(choose, 1)
+        row.addWidget(choose, 1, Qt.AlignmentFlag.AlignTop)
         row.addWidget(side)
 
     def show_view(self, view: ChooserView) -> None:

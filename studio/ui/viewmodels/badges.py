@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from studio.domain.remedies import Badge
-from studio.ui.language import t
+from studio.ui.language import t, told
 
 MOST_SIGNS = 4
 _TOOLTIP_WIDTH = 72
@@ -34,10 +34,13 @@ def badges_view(badges: Sequence[Badge]) -> BadgesView:
     if not badges:
         return BadgesView()
     first, *rest = badges
-    text = first.title if not rest else f"{first.title} +{len(rest)}"
+    title = told(first.title)
+    text = title if not rest else f"{title} +{len(rest)}"
     return BadgesView(
         signs=tuple(
-            BadgeView(name=t("Slow path: {title}").format(title=badge.title), tooltip=_words(badge))
+            BadgeView(
+                name=t("Slow path: {title}").format(title=told(badge.title)), tooltip=_words(badge)
+            )
             for badge in badges[:MOST_SIGNS]
         ),
         text=text,
@@ -47,8 +50,8 @@ def badges_view(badges: Sequence[Badge]) -> BadgesView:
 
 def _words(badge: Badge) -> str:
     lines = [
-        badge.title,
-        badge.cost,
-        *(t("To do: {remedy}").format(remedy=remedy.text) for remedy in badge.remedies),
+        told(badge.title),
+        told(badge.cost),
+        *(t("To do: {remedy}").format(remedy=told(remedy.text)) for remedy in badge.remedies),
     ]
     return "\n".join(textwrap.fill(line, _TOOLTIP_WIDTH) for line in lines)

@@ -5,7 +5,7 @@ import msgspec
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import BootPhase, EngineState, PhaseTime
 from studio.domain.units import UNKNOWN, bytes_text, duration_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.state import Known, elapsed_s
 from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape
 
@@ -83,6 +83,11 @@ def boot_view(known: Known, now_s: float) -> BootView:
     )
 
 
+def stage_view(progress: StageProgress) -> StageView:
+    """Return one stage as it stands, for a page that shows it alone."""
+    return _stage(progress.stage, progress)
+
+
 def _heading(known: Known) -> str:
     match known.engine.state:
         case EngineState.DRAINING | EngineState.STOPPING:
@@ -111,11 +116,11 @@ def _stage(stage: Stage, progress: StageProgress | None) -> StageView:
     running = progress.state is StageState.RUNNING
     return StageView(
         stage=stage,
-        title=progress.title or t(_TITLES[stage]),
+        title=told(progress.title) or t(_TITLES[stage]),
         word=t(word),
         role=role,
         shape=shape,
-        note=progress.note or "",
+        note=told(progress.note or ""),
         share=_share(progress),
         running=running,
         amount=_amount(progress),
@@ -150,6 +155,8 @@ def _amount(progress: StageProgress) -> str:
     done = _quantity(progress.done, progress.unit)
     if finished and progress.total in (None, progress.done):
         return done
+    if progress.total is None and progress.unit == "s":
+        return done  # a boot that takes longer than its forecast; the sentence below says so
     total = UNKNOWN if progress.total is None else _quantity(progress.total, progress.unit)
     if progress.unit == "packages":
         return t("{done:,.0f} of {total}").format(done=progress.done, total=total)
@@ -171,7 +178,10 @@ def _rate(progress: StageProgress) -> str:
         return ""
     if progress.rate is None:
         return f"{UNKNOWN}/s"
-    return f"{_quantity(progress.rate, progress.unit)}/s"
+    rate = f"{_quantity(progress.rate, progress.unit)}/s"
+    if progress.left_s is None:
+        return rate
+    return t("{rate}, {left} left").format(rate=rate, left=duration_text(progress.left_s))
 
 
 def _timeline(known: Known, now_s: float) -> TimelineView | None:
@@ -217,7 +227,10 @@ def _forecast(elapsed: float | None, forecast: float | None) -> str:
 
 def _said(note: str | None) -> str | None:
     """Return the service's own sentence about the boot, as one that stands alone."""
-    return None if note is None else note[:1].upper() + note[1:]
+    if note is None:
+        return None
+    words = told(note)
+    return words[:1].upper() + words[1:]
 
 
 def _now(phase: BootPhase | None, share: float | None) -> str:

@@ -17,8 +17,9 @@ from studio.domain.clients import (
     Undone,
 )
 from studio.domain.control import KeyInfo
+from studio.domain.errors import ErrorInfo
 from studio.domain.units import latency_text, rate_text, tokens_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text
 
 NEW_KEY = "new"
@@ -109,7 +110,7 @@ def choices(found: ClientList | None) -> tuple[ChoiceView, ...]:
 
 def group_words() -> tuple[str, str]:
     """Return the headings of the list: found here, and the others."""
-    return t("Found here"), t("Others")
+    return t("Found here"), t("Not found here")
 
 
 def first_choice(found: ClientList, chosen: str | None) -> str | None:
@@ -120,11 +121,29 @@ def first_choice(found: ClientList, chosen: str | None) -> str | None:
     return ids[0] if ids else None
 
 
+def is_too_early(error: ErrorInfo | None) -> bool:
+    """Tell whether nothing is wrong but that nothing was served yet."""
+    return error is not None and error.code == "client-model-unknown"
+
+
+def empty_words(error: ErrorInfo | None, *, is_live: bool) -> str:
+    """Return what stands in a client's place while there is no plan for it."""
+    if is_too_early(error):
+        return t(
+            "Start a preset on the Serve page first: its model is what the client will ask for."
+        )
+    if error is not None:
+        return ""
+    if not is_live:
+        return t("The service does not answer, so no client can be set up now.")
+    return t("Looking which chat clients are on this machine.")
+
+
 def key_choices(plan: ConnectPlan | None, keys: Iterable[KeyInfo]) -> tuple[KeyChoice, ...]:
     """Return the keys to choose from: the client's own, another new one, those that are kept."""
     if plan is None:
         return ()
-    own = plan.client.title
+    own = told(plan.client.title)
     kept = [
         one.name
         for one in keys
@@ -147,16 +166,18 @@ def connect_view(
     shown = connected.plan if connected is not None else plan
     word, shape, role = _STATES[plan.client.state]
     return ConnectView(
-        title=plan.client.title,
-        summary=plan.client.summary,
+        title=told(plan.client.title),
+        summary=told(plan.client.summary),
         sign=SignView(text=t(word) if plan.client.can_write else "", shape=shape, role=role),
         facts=_facts(plan),
         diff="" if connected is not None else plan.diff,
         diff_title=_diff_title(plan, connected),
         values=shown.values,
-        steps=shown.steps,
-        snippets=shown.snippets,
-        notes=shown.notes,
+        steps=tuple(told(one) for one in shown.steps),
+        snippets=tuple(
+            msgspec.structs.replace(one, title=told(one.title)) for one in shown.snippets
+        ),
+        notes=tuple(told(one) for one in shown.notes),
         write=_write(plan, connected, is_busy=is_busy),
         undo=ButtonView(
             text=t("Undo"),
@@ -204,13 +225,13 @@ def _copied(plan: ConnectPlan) -> str:
 
 def _choice(one: ClientInfo) -> ChoiceView:
     marks = {ClientState.CONNECTED: " ✓", ClientState.CHANGED: " !"}
-    word = t(_STATES[one.state][0])
-    where = one.found_by or (one.path if one.can_write else None) or one.summary
+    title, word = told(one.title), t(_STATES[one.state][0])
+    where = one.found_by or (one.path if one.can_write else None) or told(one.summary)
     return ChoiceView(
         id=one.id,
-        text=one.title + marks.get(one.state, ""),
+        text=title + marks.get(one.state, ""),
         tooltip=where,
-        spoken=f"{one.title}, {word}" if one.can_write else one.title,
+        spoken=f"{title}, {word}" if one.can_write else title,
         is_found=one.is_found,
     )
 

@@ -9,7 +9,7 @@ from studio.domain.boots import BootHistory, BootOutcome, BootRecord
 from studio.domain.diagnosis import Diagnosis, Match, Offered, RemedyList
 from studio.domain.server import BootPhase
 from studio.domain.units import duration_text, tokens_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape
 
 _PHASES = {phase.value: phase for phase in BootPhase}
@@ -71,7 +71,7 @@ def file_causes(found: Diagnosis) -> tuple[CauseView, ...]:
     return tuple(
         _cause(
             one,
-            tuple(RemedyLine(text=what.text, command=what.command) for what in one.remedies),
+            tuple(RemedyLine(text=told(what.text), command=what.command) for what in one.remedies),
         )
         for one in found.matches
     )
@@ -113,7 +113,7 @@ def boots_headline(rows: Sequence[BootView], *, is_known: bool) -> str:
 
 def _cause(match: Match, remedies: tuple[RemedyLine, ...]) -> CauseView:
     return CauseView(
-        title=match.cause,
+        title=told(match.cause),
         code=match.code,
         evidence="\n".join(match.evidence),
         first_line=match.evidence[0] if match.evidence else "",
@@ -123,7 +123,7 @@ def _cause(match: Match, remedies: tuple[RemedyLine, ...]) -> CauseView:
 
 def _offer(one: Offered) -> RemedyLine:
     return RemedyLine(
-        text=one.remedy.text,
+        text=told(one.remedy.text),
         number=one.number,
         about=one.about,
         command=None if one.number is not None else one.remedy.command,

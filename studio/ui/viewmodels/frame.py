@@ -7,7 +7,7 @@ import msgspec
 from studio.domain.events import StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import duration_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.state import Action, Known, Link, elapsed_s, is_busy, is_under_way
 from studio.ui.viewmodels.badges import BadgesView, badges_view
 from studio.ui.viewmodels.problem import needs_consent
@@ -97,6 +97,8 @@ class FrameView(msgspec.Struct, frozen=True, kw_only=True):
     switch: ButtonView
     banner: BannerView | None
     version: Text
+    place: Text | None = None
+    """Which machine is shown; None: this one."""
 
 
 _PLAIN = {
@@ -128,7 +130,7 @@ def frame_view(
     running = known.engine.is_serving
     start = _start(known, chosen)
     return FrameView(
-        window_title=f"{title} · {state.text} · {PRODUCT}" if running else PRODUCT,
+        window_title=" · ".join([*([title, state.text] if running else ()), *_place_words(known)]),
         title=title,
         expert=expert,
         state=state,
@@ -141,6 +143,7 @@ def frame_view(
         switch=_switch(known, choosing=choosing),
         banner=banner_view(known),
         version=_version(known),
+        place=_place(known),
     )
 
 
@@ -161,8 +164,26 @@ def state_view(known: Known, now_s: float) -> StateView:
             return msgspec.structs.replace(_PLAIN[state], text=t(_PLAIN[state].text))
 
 
+def _place_words(known: Known) -> tuple[str, ...]:
+    return (known.place, PRODUCT) if known.place is not None else (PRODUCT,)
+
+
+def _place(known: Known) -> Text | None:
+    if known.place is None:
+        return None
+    return Text(
+        text=known.place,
+        tooltip=t(
+            "This window shows the Studio on {place}. Folders, files and addresses are that "
+            "machine's."
+        ).format(place=known.place),
+    )
+
+
 def banner_view(known: Known) -> BannerView | None:
     """Return the line about the service, None while it answers."""
+    if known.place is not None:
+        return _far_banner(known, known.place)
     match known.link:
         case Link.LIVE:
             return None
@@ -181,6 +202,28 @@ def banner_view(known: Known) -> BannerView | None:
             )
 
 
+def _far_banner(known: Known, place: str) -> BannerView | None:
+    """Return the line about a service that is never started from here."""
+    reason = f" {known.farewell}" if known.farewell else ""
+    match known.link:
+        case Link.LIVE:
+            return None
+        case Link.CONNECTING:
+            return BannerView(text=t("Looking for the service on {place}.").format(place=place))
+        case Link.LOST:
+            return BannerView(
+                text=t("{place} does not answer; trying again.{reason}").format(
+                    place=place, reason=reason
+                )
+            )
+        case Link.ENDED:
+            return BannerView(
+                text=t(
+                    "The service on {place} has ended; the window waits for its return.{reason}"
+                ).format(place=place, reason=reason)
+            )
+
+
 def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
     adopted = known.engine.adopted
     if adopted is not None:
@@ -188,7 +231,7 @@ def _titles(known: Known, chosen: str | None) -> tuple[str, str]:
     identity = known.engine.preset or chosen
     for preset in known.presets or ():
         if preset.id == identity:
-            return preset.title, preset.expert
+            return told(preset.title), preset.expert
     return identity or t("No preset chosen"), ""
 
 
@@ -215,7 +258,7 @@ def _at_rest_or_preparing(known: Known) -> StateView:
     stage = _running_stage(known.stages)
     asked = known.pending & {Action.UP, Action.SWITCH}
     if known.engine.state is EngineState.PREPARING or asked or is_under_way(known):
-        text = stage.title if stage is not None else t("Preparing")
+        text = told(stage.title) if stage is not None else t("Preparing")
         return StateView(text=text, role=Role.WATER, shape=Shape.HALF)
     if known.problem is not None and needs_consent(known.problem):
         return StateView(text=t("Waits for your yes"), role=Role.WARN, shape=Shape.TRIANGLE)
@@ -254,17 +297,18 @@ def _start(known: Known, chosen: str | None) -> ButtonView:
         tooltip = t("Choose a preset first.")
         return ButtonView(text=t("Start"), visible=visible, enabled=False, tooltip=tooltip)
     if not preset.usable:
-        tooltip = " ".join(preset.reasons) or t("This machine does not meet the preset's needs.")
+        tooltip = " ".join(told(one) for one in preset.reasons) or t(
+            "This machine does not meet the preset's needs."
+        )
         return ButtonView(text=t("Start"), visible=visible, enabled=False, tooltip=tooltip)
-    tooltip = t("Serve “{title}” (Ctrl+Return)").format(title=preset.title)
+    tooltip = t("Serve “{title}” (Ctrl+Return)").format(title=told(preset.title))
     return ButtonView(text=t("Start"), visible=visible, tooltip=tooltip)
 
 
 def _stop(known: Known) -> ButtonView:
     stopping = Action.STOP in known.pending or known.engine.state is EngineState.STOPPING
-    visible = known.link is Link.LIVE and (
-        is_busy(known) or known.engine.state is EngineState.READY
-    )
+    can_be = is_busy(known) or known.engine.state is EngineState.READY
+    visible = known.link is Link.LIVE and can_be and known.engine.adopted is None
     return ButtonView(
         text=t("Stopping") if stopping else t("Stop"),
         visible=visible,

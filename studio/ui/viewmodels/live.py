@@ -4,20 +4,22 @@ import msgspec
 
 from studio.domain.alarms import Alarm, Severity
 from studio.domain.demand import Queue
-from studio.domain.diagnosis import Offered
+from studio.domain.diagnosis import Match, Offered
 from studio.domain.pool import PoolReport, Resident, ResidentState
 from studio.domain.remedies import Remedy as Cure
 from studio.domain.remedies import RemedyKind
 from studio.domain.units import UNKNOWN, duration_text, tokens_text
-from studio.ui.language import nt, t
-from studio.ui.viewmodels.words import Role, Shape
+from studio.ui.language import nt, t, told
+from studio.ui.viewmodels.words import Role, Shape, number
 
 ROWS = 8
 """So many requests are named; the others are counted."""
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """A button: `fix` with the number of a remedy, `mute` or `unmute` with an alarm's code."""
+    """A button: `fix` with the number of a remedy, `mute` or `unmute` with an alarm's code, `copy`
+    with a command that only the person can give, `retry`, `why` with a part of the log page.
+    """
 
     kind: str
     what: str
@@ -54,11 +56,14 @@ def requests_view(pool: PoolReport | None, queue: Queue | None, now_s: float) ->
     """Return the table of requests and the line about the queue, at `now_s` since the epoch."""
     residents = pool.residents if pool else ()
     left = len(residents) - ROWS
+    empty = t("No request runs. Clients use the address above.")
+    if pool is None:
+        empty = t("What runs is not known now.")
     return RequestsView(
         heading=t("Running requests"),
         columns=(t("Key"), t("Model"), t("Tokens"), t("State"), t("Age")),
         rows=tuple(_row(one) for one in residents[:ROWS]),
-        empty="" if residents else t("No request runs. Clients use the address above."),
+        empty="" if residents else empty,
         more=nt("and {n} more", "and {n} more", left).format(n=left) if left > 0 else "",
         queue=queue_line(queue, now_s),
     )
@@ -67,7 +72,8 @@ def requests_view(pool: PoolReport | None, queue: Queue | None, now_s: float) ->
 def _row(one: Resident) -> tuple[str, ...]:
     tokens = UNKNOWN
     if one.tokens is not None:
-        tokens = f"≈ {tokens_text(one.tokens)}" if one.is_estimated else tokens_text(one.tokens)
+        count = number(tokens_text(one.tokens))
+        tokens = f"≈ {count}" if one.is_estimated else count
     state = t("writing") if one.state is ResidentState.WRITING else t("reading")
     return (one.key or UNKNOWN, one.model or UNKNOWN, tokens, state, duration_text(one.age_s))
 
@@ -97,13 +103,58 @@ def notices(
     return tuple(_notice(alarm, offered, is_fixing=is_fixing) for alarm in ordered)
 
 
+def failure_notice(
+    failure: Match | None, offered: tuple[Offered, ...], *, can_start: bool, is_fixing: bool
+) -> tuple[NoticeView, ...]:
+    """Return the card of what failed last, while nothing runs and no fresher card says it."""
+    if failure is None:
+        return ()
+    words = [f"• {told(one.text)}" for one in failure.remedies]
+    again = Deed(kind="retry", what="", text=t("Try again"))
+    why = Deed(
+        kind="why",
+        what="diagnosis",
+        text=t("Why"),
+        tooltip=t("Cause, the lines that prove it, and what can be done"),
+    )
+    deeds = (*cures(offered, failure.code), *((again,) if can_start else ()), why)
+    return (
+        NoticeView(
+            code=f"failure-{failure.code}",
+            title=t("The last start failed"),
+            body="\n".join((told(failure.cause), *words)),
+            evidence="\n".join(failure.evidence),
+            role=Role.WARN,
+            shape=Shape.TRIANGLE,
+            deeds=deeds,
+            enabled=not is_fixing,
+        ),
+    )
+
+
 def cures(offered: tuple[Offered, ...], about: str) -> tuple[Deed, ...]:
-    """Return a button for each remedy of `about` that the service can take itself."""
-    return tuple(
-        Deed(kind="fix", what=str(one.number), text=cure_words(one.remedy), tooltip=one.remedy.text)
+    """Return a button for each remedy of `about`: take it, or copy what is to be typed."""
+    taken = tuple(
+        Deed(
+            kind="fix",
+            what=str(one.number),
+            text=cure_words(one.remedy),
+            tooltip=told(one.remedy.text),
+        )
         for one in offered
         if one.about == about and one.number is not None and one.remedy.can_apply
     )
+    typed = tuple(
+        Deed(
+            kind="copy",
+            what=one.command,
+            text=t("Copy the command"),
+            tooltip=f"{one.command}\n{told(one.remedy.text)}",
+        )
+        for one in offered
+        if one.about == about and one.command and not one.remedy.can_apply
+    )
+    return (*taken, *typed)
 
 
 def cure_words(remedy: Cure) -> str:
@@ -124,7 +175,7 @@ def _notice(alarm: Alarm, offered: tuple[Offered, ...], *, is_fixing: bool) -> N
         deed = Deed(kind="unmute", what=alarm.code, text=t("Unmute"))
         return NoticeView(
             code=alarm.code,
-            title=t("{title} (muted)").format(title=alarm.title),
+            title=t("{title} (muted)").format(title=told(alarm.title)),
             body="",
             evidence="",
             role=Role.QUIET,
@@ -137,11 +188,11 @@ def _notice(alarm: Alarm, offered: tuple[Offered, ...], *, is_fixing: bool) -> N
         text=t("Mute"),
         tooltip=t("Say no more of it as long as it holds; the next one is heard again"),
     )
-    words = [f"• {one.text}" for one in alarm.remedies]
+    words = [f"• {told(one.text)}" for one in alarm.remedies]
     return NoticeView(
         code=alarm.code,
-        title=alarm.title,
-        body="\n".join((alarm.cause, *words)),
+        title=told(alarm.title),
+        body="\n".join((told(alarm.cause), *words)),
         evidence="\n".join(alarm.evidence),
         role=Role.HARM if harm else Role.WARN,
         shape=Shape.CROSS if harm else Shape.TRIANGLE,

@@ -1,11 +1,13 @@
 """A plan as the window shows it: verdict, ledger bar, figures, what to give up."""
 
+import itertools
+
 import msgspec
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlannedCard, PlanVerdict
 from studio.domain.units import UNKNOWN, bytes_text, duration_text, tokens_text
-from studio.ui.language import marked, nt, t
+from studio.ui.language import marked, nt, t, told
 from studio.ui.viewmodels.words import Role, Shape, Text
 
 FREE = "free"
@@ -22,8 +24,8 @@ TONES: dict[str, tuple[Role, float]] = {
     FREE: (Role.INK, 0.35),
     _NOT_OURS: (Role.INK, 0.18),
 }
-"""Colour and opacity of each part of the ledger; the rest is quiet."""
-_REST = (Role.QUIET, 0.35)
+"""Colour and opacity of each part of the ledger; the rest is quiet, in tones that take turns."""
+_REST = ((Role.QUIET, 0.35), (Role.QUIET, 0.62), (Role.QUIET, 0.48))
 
 _VERDICTS: dict[PlanVerdict, tuple[str, Role, Shape]] = {
     PlanVerdict.FITS: (marked("Fits this machine"), Role.OK, Shape.TICK),
@@ -73,7 +75,7 @@ class PlanView(msgspec.Struct, frozen=True, kw_only=True):
 def plan_view(plan: Plan | None, problem: ErrorInfo | None, *, is_planning: bool) -> PlanView:
     """Return the card for a plan, for its refusal, or for the wait."""
     if problem is not None:
-        notes = tuple(part for part in (problem.message, problem.hint or "") if part)
+        notes = tuple(told(part) for part in (problem.message, problem.hint or "") if part)
         return PlanView(
             verdict=t("There is no plan"), role=Role.WARN, shape=Shape.TRIANGLE, notes=notes
         )
@@ -91,9 +93,18 @@ def plan_view(plan: Plan | None, problem: ErrorInfo | None, *, is_planning: bool
     )
 
 
+def given_up(title: str, costs: str) -> str:
+    """Return what is given up and what that costs, in one line."""
+    return t("{what}. {costs}").format(what=told(title), costs=told(costs))
+
+
 def _notes(plan: Plan) -> tuple[str, ...]:
-    changes = tuple(f"{one.title}. {one.costs}" for one in plan.reductions)
-    return (*plan.reasons, *changes, *plan.warnings)
+    changes = tuple(given_up(one.title, one.costs) for one in plan.reductions)
+    return (
+        *(told(one) for one in plan.reasons),
+        *changes,
+        *(told(one) for one in plan.warnings),
+    )
 
 
 def _figures(plan: Plan) -> tuple[tuple[str, Text], ...]:
@@ -109,7 +120,7 @@ def _figures(plan: Plan) -> tuple[tuple[str, Text], ...]:
             n=f"{plan.seats:,}"
         )
     down = bytes_text(plan.download_bytes) if plan.download_bytes != 0 else t("nothing")
-    if plan.download_s is not None:
+    if plan.download_bytes and plan.download_s is not None:
         down = f"{down}, {duration_text(plan.download_s)}"
     return (
         (t("Pool"), Text(text=pool, tooltip=t("Tokens that the KV cache can hold"))),
@@ -151,7 +162,9 @@ def _ledger(title: str, items: list[LedgerItem], card: PlannedCard | None) -> Le
     ordered = sorted(items, key=lambda item: (item.name == _NOT_OURS, item.name == FREE))
     parts = sum(max(0, item.bytes or 0) for item in items)
     whole = max(parts, (card.total_bytes if card else None) or 0, 1)
-    segments = tuple(_segment(item, whole) for item in ordered)
+    rest = itertools.cycle(_REST)
+    tones = (TONES[item.name] if item.name in TONES else next(rest) for item in ordered)
+    segments = tuple(_segment(item, whole, tone) for item, tone in zip(ordered, tones, strict=True))
     edge = card.line_bytes if card else None
     words = t("beyond this line it spills")
     if edge is None and card is not None and card.total_bytes and parts > card.total_bytes:
@@ -165,8 +178,8 @@ def _ledger(title: str, items: list[LedgerItem], card: PlannedCard | None) -> Le
     )
 
 
-def _segment(item: LedgerItem, whole: int) -> Segment:
-    role, opacity = TONES.get(item.name, _REST)
+def _segment(item: LedgerItem, whole: int, tone: tuple[Role, float]) -> Segment:
+    role, opacity = tone
     size = bytes_text(item.bytes)
     if item.bytes is not None and item.error_bytes:
         tooltip = t("{size} ± {error}. {source}").format(
@@ -176,7 +189,7 @@ def _segment(item: LedgerItem, whole: int) -> Segment:
         tooltip = item.source
     return Segment(
         name=item.name,
-        title=item.title,
+        title=told(item.title),
         size=size,
         tooltip=tooltip,
         share=max(0, item.bytes or 0) / whole,

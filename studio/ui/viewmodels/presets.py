@@ -6,7 +6,7 @@ from studio.domain.control import PresetInfo
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.server import EngineState
 from studio.domain.units import bytes_text
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.state import Known, Link, is_busy
 from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text
 
@@ -54,7 +54,7 @@ def chooser_view(known: Known, chosen: str | None) -> ChooserView:
         rows=rows,
         empty=_empty(known),
         button=_button(known, chosen, running),
-        facts=_facts(known.host),
+        facts=machine_facts(known.host),
     )
 
 
@@ -64,13 +64,13 @@ def _row(preset: PresetInfo, chosen: str | None, running: str | None) -> PresetR
     elif preset.usable:
         verdict, role, shape = t("Fits this machine"), Role.OK, Shape.TICK
     else:
-        verdict = " ".join(preset.reasons) or t("Does not fit this machine")
+        verdict = " ".join(told(one) for one in preset.reasons) or t("Does not fit this machine")
         role, shape = Role.WARN, Shape.TRIANGLE
     return PresetRow(
         id=preset.id,
-        title=preset.title,
+        title=told(preset.title),
         expert=preset.expert,
-        summary=preset.summary,
+        summary=told(preset.summary),
         origin=t("{model} · licence {licence} · from {origin}").format(
             model=preset.model, licence=preset.licence, origin=preset.origin
         ),
@@ -107,17 +107,20 @@ def _button(known: Known, chosen: str | None, running: str | None) -> ButtonView
     if preset is None:
         return ButtonView(text=text, enabled=False, tooltip=t("Choose a preset first."))
     if not preset.usable:
-        return ButtonView(text=text, enabled=False, tooltip=" ".join(preset.reasons))
+        return ButtonView(
+            text=text, enabled=False, tooltip=" ".join(told(one) for one in preset.reasons)
+        )
     if preset.id == running:
         return ButtonView(text=text, enabled=False, tooltip=t("This preset runs now."))
     return ButtonView(
         text=text,
         enabled=not is_busy(known),
-        tooltip=t("Serve “{title}”").format(title=preset.title),
+        tooltip=t("Serve “{title}”").format(title=told(preset.title)),
     )
 
 
-def _facts(host: HostSnapshot | None) -> tuple[tuple[str, Text], ...]:
+def machine_facts(host: HostSnapshot | None) -> tuple[tuple[str, Text], ...]:
+    """Return the machine in a few lines: label and value."""
     if host is None:
         unknown = Text(tooltip=t("The service looks at the machine when a preset is started."))
         labels = (t("Card"), t("Processor"), t("Memory"), t("Disk"), t("System"))
@@ -153,7 +156,7 @@ def _system(host: HostSnapshot) -> str:
 
 def _cards(host: HostSnapshot) -> tuple[tuple[str, Text], ...]:
     if not host.gpus:
-        note = host.gpu_note or t("No NVIDIA card was found.")
+        note = told(host.gpu_note or "") or t("No NVIDIA card was found.")
         return ((t("Card"), Text(text=note, tooltip=note)),)
     return tuple(
         (t("Card {index}").format(index=gpu.index), _card(gpu, host.driver)) for gpu in host.gpus

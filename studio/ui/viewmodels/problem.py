@@ -7,7 +7,7 @@ import msgspec
 from studio.domain.diagnosis import Offered
 from studio.domain.errors import ErrorInfo
 from studio.domain.units import bytes_text
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.viewmodels.live import cure_words
 from studio.ui.viewmodels.words import plural
 
@@ -19,6 +19,8 @@ class Remedy(enum.StrEnum):
     TAKE_PORT = "take-port"
     CONSENT = "consent"
     COPY = "copy"
+    COMMAND = "command"
+    """Copy what is to be typed, `RemedyView.command`."""
     FIX = "fix"
     """Take the remedy of `RemedyView.number`."""
 
@@ -31,6 +33,8 @@ class RemedyView(msgspec.Struct, frozen=True, kw_only=True):
     primary: bool = False
     number: int | None = None
     tooltip: str = ""
+    command: str = ""
+    """What `COMMAND` copies."""
 
 
 class ProblemView(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,12 +77,12 @@ def problem_view(
         ways = tuple(msgspec.structs.replace(way, primary=False) for way in ways)
     return ProblemView(
         is_question=question,
-        title=info.message,
+        title=told(info.message),
         hint=_hint(info, mine),
         code=info.code,
         evidence="\n".join(info.evidence),
         evidence_button=plural(len(info.evidence), "line that proves it", "lines that prove it"),
-        remedies=(*fixes, *ways),
+        remedies=(*fixes, *ways, *_commands(mine)),
         report=_report(info),
     )
 
@@ -100,10 +104,23 @@ def _fixes(offered: tuple[Offered, ...]) -> tuple[RemedyView, ...]:
             remedy=Remedy.FIX,
             text=cure_words(one.remedy),
             number=one.number,
-            tooltip=one.remedy.text,
+            tooltip=told(one.remedy.text),
         )
         for one in offered
         if one.number is not None and one.remedy.can_apply
+    )
+
+
+def _commands(offered: tuple[Offered, ...]) -> tuple[RemedyView, ...]:
+    return tuple(
+        RemedyView(
+            remedy=Remedy.COMMAND,
+            text=t("Copy the command"),
+            tooltip=f"{one.command}\n{told(one.remedy.text)}",
+            command=one.command,
+        )
+        for one in offered
+        if one.command and not one.remedy.can_apply
     )
 
 
@@ -111,12 +128,14 @@ def _hint(info: ErrorInfo, offered: tuple[Offered, ...]) -> str:
     """Return what to do: the error's own hint, then every remedy as a line."""
     hint = info.hint or ""
     others = [one for one in offered if one.remedy.text != hint]
-    lines = [
-        f"• {one.remedy.text}"
-        + (f" ({one.command})" if one.command and not one.remedy.can_apply else "")
-        for one in others
-    ]
-    return "\n".join(part for part in (hint, *lines) if part)
+    return "\n".join(part for part in (told(hint), *map(_line, others)) if part)
+
+
+def _line(one: Offered) -> str:
+    """Return a remedy, with its command where its words do not name that already."""
+    words, command = one.remedy.text, one.command
+    is_typed = command is not None and not one.remedy.can_apply and command not in words
+    return f"• {told(words)} ({command})" if is_typed else f"• {told(words)}"
 
 
 def _remedies(info: ErrorInfo, *, question: bool, can_retry: bool) -> tuple[RemedyView, ...]:

@@ -16,9 +16,16 @@ from studio.domain.units import (
     rate_text,
     tokens_text,
 )
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link, is_under_way
-from studio.ui.viewmodels.charts import PAST, ChartView, charts, line_moved, points_of
+from studio.ui.viewmodels.charts import (
+    PAST,
+    ChartView,
+    Points,
+    charts,
+    line_moved,
+    points_of,
+)
 from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
 
 _LONG_TALK = 20_000
@@ -52,6 +59,9 @@ class GaugeView(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     levels: tuple[tuple[float, float | None], ...]
     """Age in seconds, share of the crest; oldest first."""
+    reuse: tuple[tuple[float, float | None], ...] = ()
+    """The same for the part of the level that stands for reused prompts; empty: not known, and the
+    water has one tone."""
     spill: str
     spills: bool
     spill_share: float
@@ -123,8 +133,9 @@ def _with_pool(view: GaugeView, tick: Tick | None, pool: PoolReport | None) -> G
 
 def gauge_moved(before: GaugeView, after: GaugeView) -> bool:
     """Tell whether `after` looks different."""
-    same = msgspec.structs.replace(after, levels=before.levels)
-    return same != before or line_moved(before.levels, after.levels)
+    same = msgspec.structs.replace(after, levels=before.levels, reuse=before.reuse)
+    moved = line_moved(before.levels, after.levels) or line_moved(before.reuse, after.reuse)
+    return same != before or moved
 
 
 def _crest(known: Known, tick: Tick | None) -> int | None:
@@ -140,6 +151,7 @@ def _gauge(known: Known, tick: Tick | None, ticks: Sequence[Tick], reason: str) 
     levels = tuple(
         (age, _share(value, crest)) for age, value in points_of(ticks, "pool_used_tokens")
     )
+    reuse = _reuse(ticks, levels)
     spill = tick.spill_bytes if tick else None
     memory = tick.memory_bytes if tick else None
     empty = "" if share is not None else reason or t("The engine has not reported its pool yet.")
@@ -148,15 +160,29 @@ def _gauge(known: Known, tick: Tick | None, ticks: Sequence[Tick], reason: str) 
         level=number(tokens_text(used)),
         share=share,
         levels=levels,
+        reuse=reuse,
         spill=t("spill {spill}").format(spill=bytes_text(spill)),
         spills=bool(spill),
         spill_share=min(1.0, max(0.05, spill / memory)) if spill and memory else 0.0,
         empty=empty,
         facts=_facts(tick, share, reason, _latest_ttft(ticks)),
-        past=t(PAST),
+        past=t("{past} · darker: reused prompts").format(past=t(PAST)) if reuse else t(PAST),
         spoken=t("{used} of {crest} in use, spill {spill}").format(
             used=tokens_text(used), crest=tokens_text(crest), spill=bytes_text(spill)
         ),
+    )
+
+
+def _reuse(ticks: Sequence[Tick], levels: Points) -> Points:
+    """Return how deep the darker water stands: of each level the share of prompt tokens that were
+    found in the pool at that moment (`prefix_hit_share`); empty where nobody has told one.
+    """
+    hits = points_of(ticks, "prefix_hit_share")
+    if not any(share for _, share in hits):
+        return ()
+    return tuple(
+        (age, None if level is None or hit is None else level * hit)
+        for (age, level), (_, hit) in zip(levels, hits, strict=True)
     )
 
 
@@ -209,7 +235,7 @@ def _facts(
 def _pool(known: Known, tick: Tick | None, reason: str, pool: PoolReport | None) -> FigureView:
     crest = _crest(known, tick)
     used = tick.pool_used_tokens if tick else None
-    sentence = pool.room.sentence if pool is not None else _room(used, crest, tick)
+    sentence = told(pool.room.sentence) if pool is not None else _room(used, crest, tick)
     unit = t("of {crest}").format(crest=tokens_text(crest)) if used is not None and crest else ""
     return FigureView(
         label=t("Pool"),

@@ -83,6 +83,14 @@ class ButtonView(msgspec.Struct, frozen=True, kw_only=True):
     tooltip: str = ""
 
 
+class RemovalView(msgspec.Struct, frozen=True, kw_only=True):
+    """What removing something would do, before it is done."""
+
+    title: str
+    lines: tuple[str, ...]
+    button: ButtonView
+
+
 PHASE_WORDS: dict[BootPhase, str] = {
     BootPhase.INTERPRETER: marked("Starting Python"),
     BootPhase.CONFIG: marked("Reading the configuration"),

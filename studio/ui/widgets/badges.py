@@ -21,13 +21,27 @@ class BadgeSigns(QWidget):
         self._text.setObjectName("badges-text")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(look.space("step"))
+        self._gap = look.space("step")
+        row.setSpacing(self._gap)
         for sign in self._signs:
             sign.show_sign(Shape.TRIANGLE, Role.WARN)
             sign.hide()
             row.addWidget(sign)
         row.addWidget(self._text)
         self.hide()
+
+    def words_width(self) -> int:
+        """Return the room that the signs alone would save."""
+        return 0 if self.isHidden() else self._text.sizeHint().width() + self._gap
+
+    @property
+    def is_compact(self) -> bool:
+        """Tell whether only the signs are shown."""
+        return self._text.isHidden()
+
+    def be_compact(self, compact: bool) -> None:
+        """Show the signs alone, or signs and words; what they say stays in their tooltips."""
+        self._text.setVisible(not compact)
 
     def show_badges(self, view: BadgesView) -> None:
         """Show `view`."""

@@ -67,11 +67,20 @@ class Button(QPushButton):
     def show_words(self, words: str) -> None:
         """Show `words`, or keep them for screen readers while only the icon is shown."""
         self._shown_words = words
-        shown = "" if self._compact else words
+        shown = "" if self._compact else words.replace("&", "&&")  # names have it, no key is meant
         if self.text() != shown:
             self.setText(shown)
         if self.accessibleName() != words:
             self.setAccessibleName(words)
+
+    def words_width(self) -> int:
+        """Return the room that the icon alone would save."""
+        return self.fontMetrics().horizontalAdvance(f" {self._shown_words}")
+
+    @property
+    def is_compact(self) -> bool:
+        """Tell whether only the icon is shown."""
+        return self._compact
 
     def be_compact(self, compact: bool) -> None:
         """Show the icon alone, or icon and words."""

@@ -128,9 +128,10 @@ class ProblemCard(Card):
         for remedy in remedies:
             name = f"{self.objectName()}-{remedy.remedy.value}"
             kind = "primary" if remedy.primary else ""
-            if remedy.remedy is Remedy.COPY and self._view is not None:
+            if remedy.remedy in (Remedy.COPY, Remedy.COMMAND) and self._view is not None:
                 copy = CopyButton(self._look, name, remedy.text)
-                copy.offer(self._view.report)
+                copy.setToolTip(remedy.tooltip)
+                copy.offer(remedy.command or self._view.report)
                 self._buttons.addWidget(copy)
                 copy.show()
                 continue
@@ -192,6 +193,10 @@ class SecretCard(Card):
             show_text(self._title, view.title)
             show_text(self._hint, view.hint)
             self._done.setText(t(view.dismiss))
+
+    def add_button(self, button: Button) -> None:
+        """Add what else can be done with the key, below it."""
+        self.column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _well(self, look: Look) -> QWidget:
         well = QFrame()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QLineF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, moment_text
 from studio.ui.viewmodels.decimate import stretches
@@ -154,7 +155,7 @@ class Chart(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         foot = QRectF(area.left(), area.bottom() + 4, area.width(), 18)
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, view.past)
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, "now")
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, t("Now"))
         if view.empty:
             upper = area.adjusted(0, 0, 0, -area.height() / 2)  # between two gridlines
             painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, view.empty)

@@ -22,7 +22,7 @@ class _Marks(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
-        role = {"+": "ok", "-": "harm", "@": "quiet"}.get(text[:1])
+        role = {"+": "ok", "-": "harm", "~": "water", "@": "quiet"}.get(text[:1])
         if role is None:
             return
         form = QTextCharFormat()

@@ -1,7 +1,7 @@
 """The frame of a dialog: title, words below it, whatever it is about, buttons at the foot."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from studio.ui.theme import Look
 from studio.ui.widgets.text import label, show_text
@@ -32,6 +32,7 @@ class Dialog(QDialog):
         self.body = QVBoxLayout()
         """What the dialog is about goes in here."""
         self.body.setSpacing(gap)
+        self._tight = look.space("step")
         column = QVBoxLayout(self)
         column.setContentsMargins(margin, margin, margin, margin)
         column.setSpacing(gap)
@@ -50,6 +51,17 @@ class Dialog(QDialog):
     def show_note(self, text: str) -> None:
         """Say beside the buttons how it stands."""
         show_text(self._note, text)
+
+    def add_field(self, words: str, field: QWidget | QLayout) -> None:
+        """Add what is asked for below its name, close enough to belong to it."""
+        pair = QVBoxLayout()
+        pair.setSpacing(self._tight)
+        pair.addWidget(label("small", words))
+        if isinstance(field, QLayout):
+            pair.addLayout(field)
+        else:
+            pair.addWidget(field)
+        self.body.addLayout(pair)
 
     def add_button(self, button: QAbstractButton) -> None:
         """Add a button at the right end of the foot; the one that does it comes last."""

@@ -5,7 +5,7 @@ import itertools
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QBrush,
-    QLinearGradient,
+    QColor,
     QPainter,
     QPainterPath,
     QPaintEvent,
@@ -16,9 +16,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.ui.language import t
 from studio.ui.theme import Look
-from studio.ui.viewmodels.charts import SPAN_S
+from studio.ui.viewmodels.charts import SPAN_S, Points
 from studio.ui.viewmodels.serve import GaugeView, gauge_moved
 from studio.ui.viewmodels.words import GAUGE
+from studio.ui.widgets.hatch import fill
 
 _AXIS = 56
 _CHANNEL = 64
@@ -85,10 +86,10 @@ class Gauge(QWidget):
         basin = self._basin()
         return QRectF(basin.right() + _GAP, basin.top(), _CHANNEL, basin.height())
 
-    def _surface(self, view: GaugeView, basin: QRectF) -> list[list[QPointF]]:
-        """Return the water's surface as runs of points; a gap in the numbers is a gap."""
+    def _surface(self, levels: Points, basin: QRectF) -> list[list[QPointF]]:
+        """Return a surface as runs of points; a gap in the numbers is a gap."""
         runs: list[list[QPointF]] = [[]]
-        for age_s, share in view.levels:
+        for age_s, share in levels:
             if share is None:
                 runs.append([])
             elif age_s <= SPAN_S:
@@ -97,20 +98,27 @@ class Gauge(QWidget):
         return [run for run in runs if run]
 
     def _paint_water(self, painter: QPainter, view: GaugeView, basin: QRectF) -> None:
-        fill = QLinearGradient(basin.topLeft(), basin.bottomLeft())
-        fill.setColorAt(0.0, self._look.colour("water", 0.92))
-        fill.setColorAt(1.0, self._look.colour("deep", 0.92))
+        """Draw the water in one tone, and darker from the ground up what stands for reuse."""
         painter.save()
         painter.setClipRect(basin)
-        for run in self._surface(view, basin):
-            left, right = run[0].x(), max(run[-1].x(), run[0].x() + 1.0)
-            body = QPolygonF([*run, QPointF(right, basin.bottom()), QPointF(left, basin.bottom())])
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QBrush(fill))
-            painter.drawPolygon(body)
-            painter.setPen(QPen(self._look.colour("clear"), self._look.tokens.stroke["line"]))
+        surface = self._surface(view.levels, basin)
+        for run in surface:
+            self._paint_body(painter, run, basin, self._look.colour("water", 0.92))
+        for run in self._surface(view.reuse, basin):
+            self._paint_body(painter, run, basin, self._look.colour("deep"))
+        painter.setPen(QPen(self._look.colour("clear"), self._look.tokens.stroke["line"]))
+        for run in surface:
             painter.drawLines([QLineF(a, b) for a, b in itertools.pairwise(run)])
         painter.restore()
+
+    def _paint_body(
+        self, painter: QPainter, run: list[QPointF], basin: QRectF, colour: QColor
+    ) -> None:
+        left, right = run[0].x(), max(run[-1].x(), run[0].x() + 1.0)
+        body = QPolygonF([*run, QPointF(right, basin.bottom()), QPointF(left, basin.bottom())])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QBrush(colour))
+        painter.drawPolygon(body)
 
     def _paint_residents(self, painter: QPainter, view: GaugeView, basin: QRectF) -> None:
         """Draw what each request holds now, stacked at the crest's end, tone beside tone."""
@@ -124,7 +132,7 @@ class Gauge(QWidget):
     def _paint_spill(self, painter: QPainter, view: GaugeView, channel: QRectF) -> None:
         bed = channel.adjusted(1, 0, -1, 0)
         painter.fillRect(bed, self._look.colour("ink", 0.03))
-        painter.fillRect(bed, QBrush(self._look.colour("ink", 0.10), Qt.BrushStyle.BDiagPattern))
+        fill(painter, bed, self._look.colour("ink", 0.10), hatched=True)
         if view.clear_share:
             deep = view.clear_share * channel.height()
             clear = QRectF(bed.left(), bed.bottom() - deep, bed.width(), deep)

@@ -1,22 +1,25 @@
 """The ledger: a bar of memory cut into its parts, headroom hatched, the line of spill drawn."""
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.theme import Look
 from studio.ui.viewmodels.plan import LedgerView, Segment
+from studio.ui.widgets.hatch import fill
 from studio.ui.widgets.text import Elided, label, show_text
 
 _BAR = 22
 _OVER = 4
 """How far the line of spill stands out above and below the bar."""
 _SWATCH = 10
+_HALF = 0.5
+"""From here on the words about the line stand at the right, below it."""
 
 
-def _fill(look: Look, segment: Segment) -> QBrush:
-    style = Qt.BrushStyle.BDiagPattern if segment.is_free else Qt.BrushStyle.SolidPattern
-    return QBrush(look.colour(segment.role, segment.opacity), style)
+def _fill(painter: QPainter, area: QRectF, look: Look, segment: Segment) -> None:
+    colour = look.colour(segment.role, segment.opacity)
+    fill(painter, area, colour, hatched=segment.is_free)
 
 
 class LedgerBar(QWidget):
@@ -57,7 +60,7 @@ class LedgerBar(QWidget):
         for segment in view.segments:
             width = segment.share * bar.width()
             part = QRectF(left, bar.top(), max(0.0, width - 1), bar.height())
-            painter.fillRect(part, _fill(self._look, segment))
+            _fill(painter, part, self._look, segment)
             left += width
         if view.line is not None:
             painter.setPen(QPen(self._look.colour("harm"), 2))
@@ -66,7 +69,9 @@ class LedgerBar(QWidget):
         painter.end()
 
 
-class _Swatch(QWidget):
+class Swatch(QWidget):
+    """The fill of one part, beside its name."""
+
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
@@ -83,7 +88,7 @@ class _Swatch(QWidget):
         """Draw it as the bar does."""
         if self._segment is not None:
             painter = QPainter(self)
-            painter.fillRect(self.rect(), _fill(self._look, self._segment))
+            _fill(painter, QRectF(self.rect()), self._look, self._segment)
             painter.end()
 
 
@@ -94,10 +99,10 @@ class Ledger(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._look = look
-        self._title = Elided("small")
+        self._title = Elided("small", middle=True)
         self.bar = LedgerBar(look, f"{name}-bar")
         self._line = label("small", wrap=True)
-        self._rows: list[tuple[_Swatch, Elided, QLabel]] = []
+        self._rows: list[tuple[Swatch, Elided, QLabel]] = []
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(look.space("step") * 2)
         self._grid.setVerticalSpacing(look.space("step") // 2)
@@ -122,6 +127,10 @@ class Ledger(QWidget):
         self.bar.show_ledger(view)
         show_text(self._line, view.line_words)
         self._line.setVisible(bool(view.line_words))
+        side = (
+            Qt.AlignmentFlag.AlignRight if (view.line or 0) > _HALF else Qt.AlignmentFlag.AlignLeft
+        )
+        self._line.setAlignment(side)
         while len(self._rows) < len(view.segments):
             self._add_row()
         for place, (swatch, title, size) in enumerate(self._rows):
@@ -135,7 +144,7 @@ class Ledger(QWidget):
                 show_text(size, segment.size, segment.tooltip)
 
     def _add_row(self) -> None:
-        row = (_Swatch(self._look), Elided("small"), label("small"))
+        row = (Swatch(self._look), Elided("small"), label("small"))
         place = len(self._rows)
         row[2].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for across, widget in enumerate(row):

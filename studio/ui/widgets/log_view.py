@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QFocusEvent,
     QFontMetricsF,
     QGuiApplication,
     QKeyEvent,
@@ -187,8 +188,18 @@ class LogView(QAbstractScrollArea):
         else:
             super().keyPressEvent(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Draw the ring."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the visible lines."""
+        """Draw the visible lines, and a ring where the keys go here."""
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self._look.colour("raised"))
         painter.setFont(self._font)
@@ -199,6 +210,9 @@ class LogView(QAbstractScrollArea):
         for row in range(first, min(first + self._rows() + 1, len(shown))):
             top = _PAD + (row - first) * self._row_height
             self._paint_row(painter, row, shown[row], top)
+        if self.hasFocus():
+            painter.setPen(self._look.colour("water"))
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
         painter.end()
 
     def _paint_empty(self, painter: QPainter) -> None:

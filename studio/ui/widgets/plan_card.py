@@ -1,7 +1,7 @@
 """What the planner says of the marked preset, which cards it would use, and Start."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from studio.domain.hardware import Gpu
 from studio.ui.language import t
@@ -12,6 +12,10 @@ from studio.ui.widgets.cards import Card
 from studio.ui.widgets.ledger import Ledger
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import label, show_text
+
+_DIGIT_WIDTH = 28
+_A_ROW = 8
+"""Cards beside each other: as many as one machine has, in the width of the column."""
 
 
 class CardChoice(QWidget):
@@ -25,11 +29,14 @@ class CardChoice(QWidget):
         self._look = look
         self._shown: tuple[int, ...] = ()
         self._buttons: dict[int, Button] = {}
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(look.space("step"))
-        self._row.addWidget(label("small", t("Cards")))
-        self._row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(look.space("step"))
+        column.addWidget(label("small", t("Cards")))
+        self._grid = QGridLayout()
+        self._grid.setSpacing(look.space("step"))
+        self._grid.setColumnStretch(_A_ROW, 1)
+        column.addLayout(self._grid)
         self.hide()
 
     def show_cards(self, cards: tuple[Gpu, ...], used: tuple[int, ...]) -> None:
@@ -43,20 +50,21 @@ class CardChoice(QWidget):
 
     def _rebuild(self, cards: tuple[Gpu, ...]) -> None:
         for button in self._buttons.values():
-            self._row.removeWidget(button)
+            self._grid.removeWidget(button)
+            button.hide()
             button.deleteLater()
         self._shown = tuple(card.index for card in cards)
         self._buttons = {}
-        for place, card in enumerate(cards, start=1):
-            button = Button(self._look, f"card-{card.index}", str(card.index), kind="small")
+        for place, card in enumerate(cards):
+            button = Button(self._look, f"card-{card.index}", str(card.index), kind="digit")
             button.setCheckable(True)
-            button.setFixedWidth(self._look.space("step") * 8)
+            button.setFixedWidth(_DIGIT_WIDTH)
             button.setToolTip(card.name)
             button.setAccessibleName(
                 t("Card {index}, {name}").format(index=card.index, name=card.name)
             )
             button.clicked.connect(self._on_clicked)
-            self._row.insertWidget(place, button)
+            self._grid.addWidget(button, place // _A_ROW, place % _A_ROW)
             self._buttons[card.index] = button
 
     def _on_clicked(self) -> None:
@@ -88,11 +96,11 @@ class PlanCard(Card):
         self._figures.setSpacing(look.space("step") // 2)
         self._values: list[tuple[QLabel, QLabel]] = []
         self.column.addLayout(top)
+        self.column.addWidget(self.start)  # above what is long: in view in the smallest window
+        self.column.addWidget(self.cards)
         self.column.addWidget(self._notes)
         self.column.addLayout(self._bars)
         self.column.addLayout(self._figures)
-        self.column.addWidget(self.cards)
-        self.column.addWidget(self.start)
 
     def show_plan(self, view: PlanView) -> None:
         """Show `view`."""

@@ -1,7 +1,7 @@
 """Presets as rows to choose from: one stop for Tab, arrow keys inside."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.theme import Look
@@ -10,8 +10,7 @@ from studio.ui.viewmodels.words import Role, Shape
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import label
 
-_HEIGHT = 126
-_PAD = 14
+_PAD, _TOP, _BETWEEN = 14, 11, 4
 _RADIO = 18
 
 
@@ -49,7 +48,9 @@ class PresetButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Return a row's size."""
-        return QSize(480, _HEIGHT)
+        sizes = ("lead", "small", "body", "small", "small")
+        lines = sum(QFontMetrics(self._look.font(one)).height() + _BETWEEN for one in sizes)
+        return QSize(480, 2 * _TOP + lines - _BETWEEN)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the row."""
@@ -63,7 +64,7 @@ class PresetButton(QAbstractButton):
             ("small", 400, Role.QUIET, self._row.expert),
             ("body", 400, Role.INK, self._row.summary),
         )
-        top = 11
+        top = _TOP
         for size, weight, role, text in lines:
             top += self._paint_line(painter, text, (left, top, width), size, weight, role)
         self._paint_foot(painter, left, top, width)
@@ -103,7 +104,7 @@ class PresetButton(QAbstractButton):
         metrics = painter.fontMetrics()
         shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
         painter.drawText(left, top + metrics.ascent(), shown)
-        return metrics.height() + 4
+        return metrics.height() + _BETWEEN
 
     def _paint_foot(self, painter: QPainter, left: int, top: int, width: int) -> None:
         painter.setFont(self._look.font("small"))

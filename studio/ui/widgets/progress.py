@@ -1,13 +1,14 @@
 """The way from Start to ready: the stages with their bars, and the boot's timeline."""
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.boot import PhaseView, StageView, TimelineView
 from studio.ui.viewmodels.words import Role
+from studio.ui.widgets.hatch import fill
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
 
@@ -39,9 +40,10 @@ class Bar(QWidget):
         painter.setBrush(self._look.colour("ink", 0.10))
         painter.drawRoundedRect(area, 3, 3)
         if self._share is None:
-            hatch = QBrush(self._look.colour(self._role, 0.8), Qt.BrushStyle.BDiagPattern)
-            painter.setBrush(hatch)
-            painter.drawRoundedRect(area, 3, 3)
+            rounded = QPainterPath()
+            rounded.addRoundedRect(area, 3, 3)
+            painter.setClipPath(rounded)
+            fill(painter, area, self._look.colour(self._role, 0.8), hatched=True)
         elif self._share > 0:
             painter.setBrush(self._look.colour(self._role))
             width = max(6.0, area.width() * self._share)
@@ -56,7 +58,7 @@ class StageRow(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._sign = Sign(look)
-        self._title = label()
+        self._title = Elided("body")
         self._note = Elided("small")
         self._amount = label("small")
         self._bar = Bar(look)
@@ -81,7 +83,7 @@ class StageRow(QWidget):
             return
         self._view = view
         self._sign.show_sign(view.shape, view.role)
-        show_text(self._title, view.title)
+        self._title.show_text(view.title)
         self._note.show_text(view.note)
         parts = (view.amount, view.rate) if view.amount or view.rate else (view.word,)
         amount = " · ".join(part for part in parts if part)

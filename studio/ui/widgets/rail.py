@@ -52,7 +52,10 @@ class Rail(QFrame):
 
     def mark(self, page: PageId) -> None:
         """Mark the page that is shown."""
+        had_focus = any(entry.hasFocus() for entry in self._pages.values())
         self._pages[page].setChecked(True)
+        if had_focus:  # the mark and the ring would lie on two pages
+            self._pages[page].setFocus()
         self._tint()
 
     def collapse(self, collapsed: bool) -> None:

@@ -7,6 +7,9 @@ from studio.ui.viewmodels.live import RequestsView
 from studio.ui.widgets.cards import Card
 from studio.ui.widgets.text import Elided, label, show_text
 
+_FIGURES = 2
+"""From here on columns are never cut: half a figure is another figure."""
+
 
 class Requests(Card):
     """A handful of rows; labels are kept and only their words change."""
@@ -26,6 +29,7 @@ class Requests(Card):
         self._queue.setObjectName("queue")
         for part in (self._table, self._empty, self._more, self._queue):
             self.column.addWidget(part)
+        self.column.addStretch(1)
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -47,6 +51,8 @@ class Requests(Card):
                 cell.setVisible(shown)
                 if shown:
                     cell.show_text(lines[place][across])
+                if shown and across >= _FIGURES:
+                    cell.setMinimumWidth(cell.sizeHint().width())
         self._table.setVisible(bool(lines))
         for part, words in (
             (self._empty, view.empty),
@@ -61,5 +67,5 @@ class Requests(Card):
         cells = [Elided("small" if place == 0 else "body") for _ in range(columns)]
         for across, cell in enumerate(cells):
             self._grid.addWidget(cell, place, across)
-            self._grid.setColumnStretch(across, 2 if across < 2 else 1)
+            self._grid.setColumnStretch(across, 2 if across < 3 else 1)
         self._rows.append(cells)

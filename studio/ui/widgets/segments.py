@@ -51,6 +51,16 @@ class Segments(QFrame):
         blocked.unblock()
         self._aim_focus()
 
+    def show_none(self) -> None:
+        """Mark nothing: what holds is none of the choices."""
+        self._group.setExclusive(False)
+        blocked = QSignalBlocker(self._group)
+        for button in self._buttons.values():
+            button.setChecked(False)
+        blocked.unblock()
+        self._group.setExclusive(True)
+        self._aim_focus()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Step with the arrow keys; Home and End go to the ends."""
         usable = [value for value, button in self._buttons.items() if button.isEnabled()]
@@ -73,6 +83,7 @@ class Segments(QFrame):
         button = _Segment(text)
         button.setObjectName(name)
         button.setAccessibleName(text)
+        button.setAccessibleDescription(self.accessibleName())
         button.setProperty("kind", "segment")
         button.setCheckable(True)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -86,9 +97,10 @@ class Segments(QFrame):
             self.chosen.emit(list(self._buttons)[number])
 
     def _aim_focus(self) -> None:
-        """Let the tabulator stop once, at what is chosen."""
-        for button in self._buttons.values():
-            stop = button.isChecked()
+        """Let the tabulator stop once, at what is chosen, else at the first."""
+        chosen = self.value or next(iter(self._buttons), None)
+        for value, button in self._buttons.items():
+            stop = value == chosen
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if stop else Qt.FocusPolicy.ClickFocus)
 
 

@@ -13,22 +13,28 @@ from studio.ui.widgets.buttons import Button, CopyButton
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
 
-_NARROW = 940
+_NARROW = 840
+_TITLE_MOST = 320
+"""So much of a preset's name counts for more than words on buttons."""
 _ADDRESS_WIDTH = 280
 
 
 class Strip(QFrame):
-    """Signals: `start_asked`, `stop_asked`, `restart_asked`, `switch_asked`."""
+    """Signals: `start_asked`, `stop_asked`, `restart_asked`, `switch_asked`, `connect_asked`."""
 
     start_asked = Signal()
     stop_asked = Signal()
     restart_asked = Signal()
     switch_asked = Signal()
+    connect_asked = Signal()
 
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.setObjectName("strip")
         self.setFixedHeight(look.space("strip"))
+        self._place = label("place")
+        self._place.setObjectName("place")
+        self._place.hide()
         self._title = Elided("lead")
         self._title.setObjectName("preset-title")
         self._expert = Elided("small")
@@ -40,19 +46,32 @@ class Strip(QFrame):
         self._address.setObjectName("address")
         self._address.setAccessibleName(t(ADDRESS))
         self.copy_address = CopyButton(look, "copy-address")
+        self.copy_address.setAccessibleDescription(t("Copy the address for chat clients"))
+        self.connect_clients = Button(look, "connect-clients", t("Connect"), icon="connect")
+        self.connect_clients.setToolTip(t("Set up a chat client with this address"))
+        self.connect_clients.clicked.connect(self.connect_asked)
         self._start = Button(look, "start", kind="primary", icon="start")
         self._stop = Button(look, "stop", icon="stop")
         self._restart = Button(look, "restart", icon="restart")
         self._switch = Button(look, "switch", icon="switch")
-        self._roomy = (self.copy_address, self._switch, self._restart)
+        self._roomy = (
+            self.copy_address, self._restart, self._switch, self._badges, self.connect_clients,
+        )  # fmt: skip
+        """Those that lose their words first stand first."""
         self._start.clicked.connect(self.start_asked)
         self._stop.clicked.connect(self.stop_asked)
         self._restart.clicked.connect(self.restart_asked)
         self._switch.clicked.connect(self.switch_asked)
+        self._names = QVBoxLayout()
+        self._row = QHBoxLayout(self)
         self._lay_out(look)
 
     def show_frame(self, view: FrameView) -> None:
         """Show `view`."""
+        self._place.setVisible(view.place is not None)
+        if view.place is not None:
+            show_text(self._place, view.place.text, view.place.tooltip)
+            self._place.setAccessibleName(view.place.tooltip)
         self._title.show_text(view.title)
         self._expert.show_text(view.expert)
         self._sign.show_sign(view.state.shape, view.state.role)
@@ -63,21 +82,33 @@ class Strip(QFrame):
         self._address.setMinimumWidth(min(_ADDRESS_WIDTH, self._address.sizeHint().width()))
         self.copy_address.offer(view.address.text if view.can_copy_address else "")
         self.copy_address.setVisible(view.can_copy_address)
+        self.connect_clients.setVisible(view.can_copy_address)
         self._address.setVisible(view.can_copy_address)
         self._start.show_view(view.start)
         self._stop.show_view(view.stop)
         self._restart.show_view(view.restart)
         self._switch.show_view(view.switch)
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the words of the lesser buttons where the strip is narrow."""
+        """Make room for the preset's name."""
         super().resizeEvent(event)
-        for button in self._roomy:
-            button.be_compact(self.width() < _NARROW)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Drop the words of lesser things, one by one, until the preset's name fits."""
+        shown = [one for one in self._roomy if not one.isHidden()]
+        wanted = self._row.sizeHint().width() - self._names.sizeHint().width()
+        wanted += min(self._title.sizeHint().width(), _TITLE_MOST)
+        wanted += sum(one.words_width() for one in shown if one.is_compact)
+        for one in shown:
+            compact = wanted > self.width() or self.width() < _NARROW
+            one.be_compact(compact)
+            wanted -= one.words_width() if compact else 0
 
     def _lay_out(self, look: Look) -> None:
         step = look.space("step")
-        names = QVBoxLayout()
+        names = self._names
         names.setSpacing(2)
         names.addStretch(1)
         names.addWidget(self._title)
@@ -97,14 +128,16 @@ class Strip(QFrame):
         facts.addLayout(state)
         facts.addLayout(address)
         facts.addStretch(1)
-        row = QHBoxLayout(self)
+        row = self._row
         row.setContentsMargins(look.space("page_margin"), 0, look.space("page_margin"), 0)
         row.setSpacing(step * 2)
+        row.addWidget(self._place)
         row.addLayout(names, 1)
         row.addSpacing(step * 2)
         row.addLayout(facts)
         row.addSpacing(step)
         row.addWidget(self.copy_address)
+        row.addWidget(self.connect_clients)
         row.addSpacing(step * 2)
         for button in (self._switch, self._restart, self._stop, self._start):
             row.addWidget(button)

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from studio.ui.theme import Look
@@ -166,6 +166,11 @@ class Table(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._least: dict[int, int] = {}
+        """How wide the page that holds the table made its columns."""
+        self._chosen: set[int] = set()
+        """What a person made as wide as it is."""
+        self._is_fitting = False
         self._set_header()
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.doubleClicked.connect(self._on_opened)
@@ -173,9 +178,43 @@ class Table(QTableView):
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the marked one stays marked where it is still there."""
         chosen = self.chosen
-        self.rows_model.show_rows(rows)
+        if tuple(rows) != self.rows_model.rows:
+            self.rows_model.show_rows(rows)
+            self.fit()
         if chosen is not None and self.chosen != chosen:
             self.mark(chosen)
+
+    def fit(self) -> None:
+        """Let columns that cut their words have what the stretching one does not need."""
+        header = self.horizontalHeader()
+        columns = self.rows_model.columns
+        stretching = [place for place, column in enumerate(columns) if column.stretches]
+        if not stretching:
+            return
+        least = {
+            place: self._least.setdefault(place, header.sectionSize(place))
+            for place, column in enumerate(columns)
+            if not column.stretches
+        }
+        needed = sum(self.sizeHintForColumn(place) for place in stretching)
+        spare = self.viewport().width() - sum(least.values()) - needed
+        self._is_fitting = True
+        for place in sorted(least.keys() - self._chosen):
+            more = max(0, min(spare, self.sizeHintForColumn(place) - least[place]))
+            header.resizeSection(place, least[place] + more)
+            spare -= more
+        self._is_fitting = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the room anew."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def height_of(self, least: int) -> int:
+        """Return the height that shows every row, and room for `least` of them."""
+        rows = max(least, len(self.rows_model.rows))
+        row = self.verticalHeader().defaultSectionSize()
+        return self.horizontalHeader().sizeHint().height() + rows * row + 2 * self.frameWidth()
 
     @property
     def chosen(self) -> str | None:
@@ -211,9 +250,17 @@ class Table(QTableView):
         for number, column in enumerate(self.rows_model.columns):
             if column.stretches:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
+        header.setResizeContentsPrecision(0)  # what is in sight, not a thousand rows
+        header.sectionResized.connect(self._on_resized)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
+
+    def _on_resized(self, place: int, _before: int, now: int) -> None:
+        if not self._is_fitting and not self.rows_model.columns[place].stretches:
+            self._least[place] = now
+            if self.isVisible():
+                self._chosen.add(place)
 
     def _id_at(self, index: _Index) -> str | None:
         source = self._proxy.mapToSource(index)

@@ -1,13 +1,19 @@
 """Labels: one look for each kind of text, and one that shortens itself."""
 
+import re
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+_SPAN = re.compile(r"`([^`\n]*)`")
+_LITERAL = ("code", "mono", "evidence", "key")
+"""Kinds of labels whose text stands as it is."""
+
 
 def label(kind: str = "body", text: str = "", *, wrap: bool = False) -> QLabel:
     """Return a label of the style sheet's `kind`; the text is plain, never markup."""
-    made = QLabel(text)
+    made = QLabel(text if kind in _LITERAL else unquoted(text))
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setProperty("kind", kind)
     made.setWordWrap(wrap)
@@ -26,10 +32,16 @@ def selectable(kind: str, name: str) -> QLabel:
 
 
 class Elided(QLabel):
-    """One line that ends in `…` where the room ends; the whole text is its tooltip."""
+    """One line that ends in `…` where the room ends; the whole text is its tooltip.
 
-    def __init__(self, kind: str = "body", parent: QWidget | None = None) -> None:
+    With `middle` the cut lies there: for a name that ends in its figure.
+    """
+
+    def __init__(
+        self, kind: str = "body", parent: QWidget | None = None, *, middle: bool = False
+    ) -> None:
         super().__init__(parent)
+        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("kind", kind)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -38,8 +50,7 @@ class Elided(QLabel):
     def show_text(self, text: str, tooltip: str = "") -> None:
         """Show `text`; an empty `tooltip` means the text itself when it does not fit."""
         self._own_tooltip = tooltip
-        if text != self.text():
-            self.setText(text)
+        show_text(self, text)
         self._update_tooltip()
 
     def minimumSizeHint(self) -> QSize:
@@ -58,9 +69,7 @@ class Elided(QLabel):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw as much of the text as fits."""
         painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, self.width()
-        )
+        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()
@@ -73,9 +82,26 @@ class Elided(QLabel):
             self.setToolTip(tooltip)
 
 
+def unquoted(text: str) -> str:
+    """Return a sentence without the backticks that set commands apart in a terminal.
+
+    What holds a blank would run into the sentence: it stands in quotation marks instead.
+    """
+    return _SPAN.sub(_shown, text).replace("`", "")
+
+
+def _shown(span: re.Match[str]) -> str:
+    words = span[1]
+    return f"“{words}”" if " " in words.strip() else words
+
+
 def show_text(target: QLabel, text: str, tooltip: str | None = None) -> None:
-    """Set text and tooltip only where they differ, so that nothing is painted in vain."""
-    if target.text() != text:
-        target.setText(text)
+    """Set text and tooltip only where they differ, so that nothing is painted in vain.
+
+    A sentence loses its backticks; lines of a log, code and paths keep what they have.
+    """
+    shown = text if target.property("kind") in _LITERAL else unquoted(text)
+    if target.text() != shown:
+        target.setText(shown)
     if tooltip is not None and target.toolTip() != tooltip:
         target.setToolTip(tooltip)

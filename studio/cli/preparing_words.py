@@ -1,0 +1,42 @@
+"""What `weir models missing` and `weir models prepare` say, and `weir presets show` of files."""
+
+COMMANDS: dict[str, str] = {
+    "missing": "Show what a preset's models still need: files, sizes, steps, room.",
+    "prepare": "Fetch what a preset's models need and prepare it, without starting anything.",
+}
+
+HELP_NAME = "A preset, or a model of one: `weir presets` lists presets."
+HELP_DRY_RUN = "Only show what would be fetched and done."
+HELP_YES = "Agree to large downloads."
+HELP_JSON = "Print one JSON document on standard output; all else goes to standard error."
+
+HEADING_FILES = "Files"
+READY = "ready, every file proven"
+UNPROVEN = "here, not proven yet"
+DAMAGED = "here, and not as it was proven"
+NOT_HERE = "not here"
+HEAD = "{id} · {title}: {state}"
+LIES = "in {folder}"
+BASE = "laid over {base}"
+PACKAGE = "the Python package {package}, {size}"
+FETCH = "fetch {repository}{revision} from {hub}, {size}, into {folder}"
+SOURCE_HERE = "{repository}{revision} lies in {folder}"
+FILE = "{name}, {size}"
+MORE_FILES = "and {count} more"
+SIZE_UNKNOWN = "size not known"
+STEP = "step {name}: {what}{about}"
+STEP_DONE = "step {name}: done"
+STEP_LEFT_OUT = "step {name}: left out; {why}"
+STEP_OPEN = "step {name}: the Studio cannot do it; {why}"
+NEEDS_MEMORY = "{size} of memory"
+NEEDS_DISK = "{size} of disk"
+TAKES = "about {duration}"
+NO_REASON = "no way to do it is known."
+NEEDS_FILES = "{size} of {repository}"
+NEEDS_STEPS = "{id} is then prepared: {steps}"
+SUM = "In all: {download} to fetch, {disk} of disk."
+SUM_UNKNOWN = "In all: a download of unknown size, {disk} of disk."
+NOTHING = "Everything is here."
+DONE = "{name} can be served."
+NOTE = "Names and sizes are the preset's own: {note}"
+LAY_IN = "It lay in {folder} until somebody removed or moved it, outside the Studio."

@@ -1,0 +1,50 @@
+"""Buttons that let another version of the Studio take over: one question, then all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio.domain.errors import ErrorInfo
+from studio.domain.self_update import UpdateStatus
+from studio.ui.controllers.settings_more import TAKEOVERS
+from studio.ui.desk import Desk
+from studio.ui.exchange import Exchange
+from studio.ui.viewmodels.settings import Edit
+from studio.ui.viewmodels.settings_program import takeover_question
+
+if TYPE_CHECKING:
+    from studio.ui.controllers.settings import SettingsArea
+
+_GROUP = "program"
+
+
+class TakeoverPart:
+    """Asks first, then has the service exchanged; on another machine it waits for its start."""
+
+    def __init__(self, desk: Desk, area: SettingsArea) -> None:
+        self._desk = desk
+        self._area = area
+        self._row: str | None = None
+        self.exchange = Exchange(desk.bridge, desk.session)
+        self.exchange.over.connect(self._on_over)
+
+    def takes(self, edit: Edit, *, agreed: bool) -> bool:
+        """Carry a wish out, if it is one of these; tell whether it was."""
+        group, _, name = edit.row.partition(".")
+        known = self._desk.session.known
+        if group != _GROUP or name not in TAKEOVERS or known.place is not None:
+            return False
+        if agreed and not self.exchange.is_under_way:
+            self._row = edit.row
+            self._area.rest(edit.row)
+            self.exchange.begin(TAKEOVERS[name])
+        elif not agreed:
+            served = known.engine.preset if known.engine.is_serving else None
+            question = takeover_question(name, self._area.machine.program, served)
+            self._area.ask_first(edit, question)
+        return True
+
+    def _on_over(self, found: UpdateStatus | ErrorInfo) -> None:
+        row, self._row = self._row, None
+        if row is not None:
+            self._area.rested(row, found)

@@ -1,0 +1,135 @@
+"""Sentences of the service in the person's language: from data as they stand, or filled in.
+
+A preset's summary comes as its file says it; a cause comes with names and figures in its places.
+Both are found by their English, so the service and its control API know one language and a
+preset of the person's own says what its author wrote. Pure but for reading the one file.
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+COMPILED = "LC_MESSAGES/told.json"
+"""English to the other language, under the folder of a language."""
+_PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
+_END = re.compile(r"(?<=[.!?]) +(?=[^a-z\s])")
+"""Between two sentences: the next one begins with a capital, a figure or a mark."""
+_LEAST_LETTERS = 3
+"""A pattern says at least so much itself: one that is all places would take any sentence."""
+_WEAK = 8
+"""A pattern that says less joins parts (`{one} or {other}`): it counts only where each part is
+known, or it would put one foreign word into a sentence that nobody translated."""
+_FOREIGN = re.compile(r"[a-z]{3,}")
+_CLAUSE = re.compile(r"[;:.?] ")
+"""A first place with such a mark inside took the beginning of another sentence: `{free} is free`
+fits whatever ends so."""
+_DEEPEST = 3
+"""A sentence may hold another one in a place, that one a name; more is no sentence of ours."""
+_KEPT = 4096
+
+
+class _Pattern(msgspec.Struct, frozen=True, kw_only=True):
+    """One text with places."""
+
+    anchor: str
+    """Its longest plain part: what lacks it is turned away at once."""
+    form: re.Pattern[str]
+    names: tuple[str, ...]
+    words: str
+    opens: bool
+    """It begins with a place."""
+    weight: int
+    """How many plain characters it has: of two that fit, the one that says more is meant."""
+
+
+class Told:
+    """The sentences of one language; without any, each stays as it is."""
+
+    def __init__(self, sentences: Mapping[str, str]) -> None:
+        """Take English sentences with their translations."""
+        self._exact = {one: words for one, words in sentences.items() if not _PLACE.search(one)}
+        made = (_pattern(one, words) for one, words in sentences.items() if _PLACE.search(one))
+        found = (one for one in made if one.weight >= _LEAST_LETTERS)
+        self._patterns = sorted(found, key=lambda one: -one.weight)
+        self._whole = functools.lru_cache(maxsize=_KEPT)(self._look)
+
+    def say(self, text: str) -> str:
+        """Return `text` in the language; a sentence that nobody translated stays as it is."""
+        return self._whole(text) if text and (self._exact or self._patterns) else text
+
+    def _look(self, text: str) -> str:
+        found = self._one(text, 0)
+        if found is not None:
+            return found
+        parts = _END.split(text)
+        said = [self._one(part, 0) for part in parts]
+        if not any(said):
+            return text
+        return _joined([now or was for now, was in zip(said, parts, strict=True)])
+
+    def _one(self, text: str, depth: int) -> str | None:
+        exact = self._exact.get(text)
+        if exact is not None or depth > _DEEPEST:
+            return exact
+        for pattern in self._patterns:
+            if pattern.anchor not in text:
+                continue
+            match = pattern.form.fullmatch(text)
+            said = None if match is None else self._filled(pattern, match.groups(), depth)
+            if said is not None:
+                return said
+        return None
+
+    def _filled(self, pattern: _Pattern, groups: tuple[str, ...], depth: int) -> str | None:
+        values = {
+            name: self._one(value, depth + 1) or value
+            for name, value in zip(pattern.names, groups, strict=True)
+        }
+        if pattern.opens and values[pattern.names[0]] == groups[0] and _CLAUSE.search(groups[0]):
+            return None
+        if pattern.weight < _WEAK and any(_FOREIGN.search(value) for value in values.values()):
+            return None
+        return _PLACE.sub(lambda place: values.get(place[1], place[0]), pattern.words)
+
+
+NOTHING = Told({})
+"""English: what the service says is what is shown."""
+
+
+def read(language: Path) -> Told:
+    """Return the sentences in the folder of a language; none where there is no such file."""
+    try:
+        raw = (language / COMPILED).read_bytes()
+    except FileNotFoundError:
+        return NOTHING
+    return Told(msgspec.json.decode(raw, type=dict[str, str]))
+
+
+def _pattern(text: str, words: str) -> _Pattern:
+    plain = _PLACE.split(text)[::2]
+    names = tuple(dict.fromkeys(_PLACE.findall(text)))
+    numbers = {name: number for number, name in enumerate(names, start=1)}
+    form, seen = re.escape(plain[0]), set[str]()
+    for name, after in zip(_PLACE.findall(text), plain[1:], strict=True):
+        form += f"\\{numbers[name]}" if name in seen else "(.+?)"
+        form += re.escape(after)
+        seen.add(name)
+    return _Pattern(
+        anchor=max(plain, key=len),
+        form=re.compile(form, re.DOTALL),
+        names=names,
+        words=words,
+        opens=not plain[0],
+        weight=sum(map(len, plain)),
+    )
+
+
+def _joined(parts: list[str]) -> str:
+    """Join sentences: a full-width mark brings its own space."""
+    said = parts[0]
+    for part in parts[1:]:
+        said += part if said.endswith(("。", "！", "？", "；")) else f" {part}"
+    return said
