@@ -16,13 +16,16 @@ from pathlib import Path
 
 import uv
 
-from installer import licences
+from installer import feed, licences, window_only
+from studio.host import own_program
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "weir-studio"
 PROGRAM = "weir"
 FORBIDDEN = ("icuuc.dll", "mscms.dll", "libcuda", "libtorch", "libstdc++.so", "libGL.so")
 """Never in a package: stand-ins of tests, what belongs to the card's driver, the system's own."""
+_OF_THE_BUILD = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+"""Notes of whoever installed a library; the first holds sums of scripts that name the folder."""
 
 
 def freeze(folder: Path) -> Path:
@@ -46,8 +49,12 @@ def freeze(folder: Path) -> Path:
     command += [f"--distpath={folder}", f"--workpath={work}", str(ROOT / "installer/weir.spec")]
     subprocess.run(command, env=environment, check=True, cwd=folder)
     _forget_places(made)
+    forget_build(made)
     _strip(made)
     licences.collect(made)
+    feed.tell(made / "_internal/assets/release.toml")
+    window_only.write(made)
+    _list(made)
     _settle(made)
     _require_clean(made)
     return made
@@ -101,11 +108,24 @@ def _forget_places(folder: Path) -> None:
             subprocess.run(["patchelf", "--remove-rpath", str(path)], check=True)
 
 
+def forget_build(folder: Path) -> None:
+    """Take out what installers of libraries noted: it tells where the build was, and when."""
+    for about in folder.rglob("*.dist-info"):
+        for name in _OF_THE_BUILD:
+            (about / name).unlink(missing_ok=True)
+
+
 def _is_library(path: Path) -> bool:
     if path.is_symlink() or ".so" not in path.name:
         return False
     with path.open("rb") as file:
         return file.read(4) == b"\x7fELF"
+
+
+def _list(folder: Path) -> None:
+    """Write down what belongs to the program: all else in its folder is a person's."""
+    names = [f"{path.relative_to(folder).as_posix()}\n" for path in files(folder)]
+    (folder / own_program.LISTED).write_text("".join(names), encoding="utf-8")
 
 
 def _settle(folder: Path) -> None:

@@ -40,21 +40,24 @@ def collect(folder: Path) -> None:
     target = folder / FOLDER
     target.mkdir()
     for distribution in distributions():
-        _texts_of(distribution, target / distribution.name)
+        texts_of(distribution, target / distribution.name)
     for name, _version, copyright_file in system_packages(folder):
         (target / name).mkdir(exist_ok=True)
         shutil.copyfile(copyright_file, target / name / "copyright")
-    qt = target / "Qt"
-    qt.mkdir()
+    write_qt(target / "Qt", importlib.metadata.version("PySide6-Essentials"))
+
+
+def write_qt(folder: Path, version: str) -> None:
+    """Write Qt's licences, which its wheels leave out, and where its source is."""
+    folder.mkdir()
     for name in ("LGPL-3", "GPL-3"):
-        shutil.copyfile(COMMON / name, qt / f"{name}.txt")
-    version = importlib.metadata.version("PySide6-Essentials")
-    (qt / "README.txt").write_text(_QT_WORDS.format(version=version), encoding="utf-8")
+        shutil.copyfile(COMMON / name, folder / f"{name}.txt")
+    (folder / "README.txt").write_text(_QT_WORDS.format(version=version), encoding="utf-8")
 
 
 def parts(folder: Path) -> list[Part]:
     """Return what the folder holds beside the Studio, sorted by name."""
-    found = [Part(one.name, one.version, _licence_of(one), "pypi") for one in distributions()]
+    found = [Part(one.name, one.version, licence_of(one), "pypi") for one in distributions()]
     found += [Part(name, version, None, "deb") for name, version, _ in system_packages(folder)]
     return sorted(found)
 
@@ -108,7 +111,8 @@ def _ask(*command: str) -> str:
         return ""
 
 
-def _texts_of(distribution: importlib.metadata.Distribution, target: Path) -> None:
+def texts_of(distribution: importlib.metadata.Distribution, target: Path) -> None:
+    """Copy the licence texts that a distribution brings."""
     for file in distribution.files or ():
         path = Path(str(distribution.locate_file(file)))
         if _LICENCE.search(str(file)) and path.is_file():
@@ -116,9 +120,10 @@ def _texts_of(distribution: importlib.metadata.Distribution, target: Path) -> No
             shutil.copyfile(path, target / path.name)
 
 
-def _licence_of(distribution: importlib.metadata.Distribution) -> str | None:
+def licence_of(distribution: importlib.metadata.Distribution) -> str | None:
+    """Return what a distribution says its licence is."""
     about = distribution.metadata
-    given = about.get("License-Expression")
+    given = next(iter(about.get_all("License-Expression") or ()), None)
     if given:
         return str(given)
     named = [

@@ -16,34 +16,45 @@ from typing import Any
 import uv
 
 from installer import freeze, licences
+from installer.licences import Part
 
 
 def sbom(frozen: Path, version: str) -> dict[str, Any]:
     """Return the CycloneDX document of the frozen folder; the same folder, the same document."""
-    tool = Path(sys.executable).with_name("cyclonedx-py")
+    return document(version, licences.parts(frozen), _others(frozen))
+
+
+def document(version: str, inside: list[Part], others: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the CycloneDX document of a folder that holds `inside` of the lock, and `others`."""
+    program = Path(sys.executable).with_name("cyclonedx-py")
     done = subprocess.run(
-        [str(tool), "requirements", "--output-reproducible", "--of", "JSON",
+        [str(program), "requirements", "--output-reproducible", "--of", "JSON",
          str(freeze.ROOT / "requirements.lock")],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    document: dict[str, Any] = json.loads(done.stdout)
-    parts = {part.name.lower(): part for part in licences.parts(frozen) if part.kind == "pypi"}
+    found: dict[str, Any] = json.loads(done.stdout)
+    parts = {part.name.lower(): part for part in inside if part.kind == "pypi"}
     kept = {}
-    for component in document["components"]:
+    for component in found["components"]:
         part = parts.get(component["name"].lower())
         if part is not None and part.version == component["version"]:
             kept[part.name] = _with_licence(component, part.licence)
-    document["components"] = [kept[name] for name in sorted(kept)] + _others(frozen)
-    document["dependencies"] = []
-    document["metadata"]["component"] = {
+    found["components"] = [kept[name] for name in sorted(kept)] + others
+    found["dependencies"] = []
+    found["metadata"]["component"] = {
         "type": "application", "bom-ref": "weir-studio", "name": "weir-studio",
         "version": version, "licenses": [{"license": {"id": "Apache-2.0"}}],
     }  # fmt: skip
-    return document
+    return found
 
 
-def manifest(frozen: Path, packages: list[Path], version: str) -> dict[str, Any]:
-    """Return how this build was made, and the sha256 of every file that lies in the folder."""
+def manifest(
+    frozen: Path, packages: list[Path], version: str, windows: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return how this build was made, and the sha256 of every file that lies in the folder.
+
+    `windows`: the same of the folder for Windows, where one was made.
+    """
     return {
         "schema_version": 1,
         "name": "weir-studio",
@@ -55,8 +66,8 @@ def manifest(frozen: Path, packages: list[Path], version: str) -> dict[str, Any]
             "machine": platform.machine(),
             "python": platform.python_version(),
             "pyinstaller": _version("PyInstaller"),
-            "makeself": _tool("makeself", "--version"),
-            "dpkg-deb": _tool("dpkg-deb", "--version"),
+            "makeself": tool("makeself", "--version"),
+            "dpkg-deb": tool("dpkg-deb", "--version"),
         },
         "locks": {
             name: digest(freeze.ROOT / name)
@@ -72,6 +83,7 @@ def manifest(frozen: Path, packages: list[Path], version: str) -> dict[str, Any]
             for path in freeze.files(frozen)
             if not path.is_symlink()
         },
+        **({"windows": windows} if windows is not None else {}),
     }
 
 
@@ -99,7 +111,7 @@ def _others(frozen: Path) -> list[dict[str, Any]]:
         {"type": "application", "bom-ref": "cpython", "name": "cpython",
          "version": platform.python_version(), "licenses": [{"license": {"id": "PSF-2.0"}}]},
         {"type": "application", "bom-ref": "uv-binary", "name": "uv (program)",
-         "version": _tool(uv.find_uv_bin(), "--version").split()[1],
+         "version": tool(uv.find_uv_bin(), "--version").split()[1],
          "hashes": [{"alg": "SHA-256", "content": digest(Path(uv.find_uv_bin()))}]},
     ]  # fmt: skip
     found += [
@@ -112,7 +124,7 @@ def _others(frozen: Path) -> list[dict[str, Any]]:
 
 
 def _commit() -> str | None:
-    text = _tool("git", "-C", str(freeze.ROOT), "rev-parse", "HEAD")
+    text = tool("git", "-C", str(freeze.ROOT), "rev-parse", "HEAD")
     return text if len(text) == 40 else None
 
 
@@ -128,7 +140,8 @@ def _system() -> str:
     return about.get("PRETTY_NAME", platform.system())
 
 
-def _tool(*command: str) -> str:
+def tool(*command: str) -> str:
+    """Return the first line that a program prints of itself."""
     if shutil.which(command[0]) is None:
         return "not here"
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,136 +1,126 @@
 """Tries the packages in clean roots: `make packages-test`, by hand and as root.
 
-    python -m installer.trial DIST [--suite bookworm] [--keep] [--home SEED]
+    python -m installer.trial DIST [--suite bookworm] [--home SEED] [--newer DIST --key PEM]
 
 For each Debian: a root by debootstrap, the .deb installed by apt without what it recommends, the
-command line as a person without root in a home with a blank; then the window's libraries and the
-window under Xvfb; an installation over a running service; removal, purge, and a comparison of all
-files with those before. Then the .run for one person, and `weir uninstall`. `--home` seeds the
-home with a cache of packages, and then a model is served and asked.
+command line as a person without root in a home with a blank; the window under Xvfb and a headless
+Weston; an installation over a running service; removal, purge, and a comparison of all files with
+those before. Then the .run for one person, also on disks that are too small, and the AppImage.
+
+`--home` seeds the home with models and runtimes: then a model is served and asked, and a stick is
+made from which a root without a network does the same. `--share` is a folder that such a runtime
+needs at its place (its interpreter). `--newer` is a folder of the next version with its feed
+(`make packages-newer`): it is updated to over a running service and gone back from, as a .run by
+the Studio and as a .deb by apt. `--key` is the key that both were built with: with it a release
+that is broken is published as well, and has to be taken back.
 """
 
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-SUITES = ("bookworm", "trixie")
-USER = "zoë"
-HOME = "/home/zoë of weir"
-_BASE = "ca-certificates,procps"
+from installer import served, trial_appimage, trial_deb, trial_offline, trial_update
+from installer.feed import KEY
+from installer.roots import (
+    BORROWED,
+    HOME,
+    MIRROR,
+    SUITES,
+    USER,
+    Root,
+    clear,
+    over,
+    refusal,
+    require_sentences,
+    root,
+    say,
+    screen,
+)
+
 _SCREEN = "xvfb xauth libxcb-cursor0"
-_QUIET = ("var/lib/dpkg", "var/cache", "var/log", "var/lib/apt", "etc/ld.so.cache", "proc", "sys",
-          "dev", "tmp", "run", "home", "usr/share/icons", "etc/.pwd.lock")  # fmt: skip
 
 
-def say(text: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+class Wanted(NamedTuple):
+    """What is tried."""
+
+    deb: Path
+    run: Path
+    image: Path | None
+    seed: Path | None
+    newer: Path | None
+    broken: Path | None
+    stick: Path | None
 
 
-class Root:
-    """A clean Debian below a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def run(self, *command: str, user: str = "root", check: bool = True) -> str:
-        """Run a command inside; return what it said. Raises: RuntimeError."""
-        inside = ["chroot", str(self.folder)]
-        if user != "root":
-            inside = ["chroot", f"--userspec={user}:{user}", str(self.folder)]
-        home = HOME if user != "root" else "/root"
-        environment = {
-            "HOME": home, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8",
-            "DEBIAN_FRONTEND": "noninteractive", "LANG": "C.UTF-8",
-        }  # fmt: skip
-        done = subprocess.run(
-            [*inside, *command], env=environment, capture_output=True, text=True, check=False,
-            timeout=1_800,
-        )  # fmt: skip
-        if check and done.returncode != 0:
-            raise RuntimeError(
-                f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
-            )
-        return done.stdout + done.stderr
-
-    def apt(self, *words: str) -> None:
-        """Run apt-get without questions and without what packages only recommend."""
-        self.run("apt-get", "-y", "-qq", "--no-install-recommends", *words)
-
-    def files(self) -> set[str]:
-        """Return all files and links of the system, what every package changes left out."""
-        found = set()
-        for top, folders, files in os.walk(self.folder):
-            inside = str(Path(top).relative_to(self.folder)).removeprefix(".")
-            if inside.startswith(_QUIET):
-                folders.clear()
-                continue
-            links = [one for one in folders if Path(top, one).is_symlink()]
-            names = {str(Path(inside, name)) for name in (*files, *links)}
-            found |= {name for name in names if not name.startswith(_QUIET)}
-        return found
-
-
-@contextmanager
-def root(suite: str, folder: Path, mirror: str) -> Iterator[Root]:
-    """Yield a clean root with a user; what was mounted is gone afterwards."""
-    say(f"{suite}: debootstrap")
-    subprocess.run(
-        ["debootstrap", "--variant=minbase", f"--include={_BASE}", suite, str(folder), mirror],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    made = Root(folder)
-    mounts = ("proc", "sys", "dev")
-    for name in mounts:
-        subprocess.run(["mount", "--rbind", f"/{name}", str(folder / name)], check=True)
-        subprocess.run(["mount", "--make-rslave", str(folder / name)], check=True)
-    try:
-        made.run("apt-get", "update", "-qq")
-        made.run("useradd", "--badname", "--create-home", "--home-dir", HOME, USER, check=False)
-        if not (folder / HOME.lstrip("/")).is_dir():
-            made.run("useradd", "--create-home", "--home-dir", HOME, "zoe")
-        yield made
-    finally:
-        for name in mounts:
-            subprocess.run(["umount", "--recursive", "--lazy", str(folder / name)], check=False)
-
-
-def try_deb(made: Root, package: Path, user: str, seed: Path | None) -> None:
+def try_deb(made: Root, wanted: Wanted, user: str) -> None:
     """Install, use, install over itself while it serves, remove, purge, compare."""
     before = made.files()
-    shutil.copy(package, made.folder / "tmp")
+    has_engine = wanted.seed is not None
+    shutil.copy(wanted.deb, made.folder / "tmp")
     begun = time.monotonic()
-    made.apt("install", f"/tmp/{package.name}")
+    made.apt("install", f"/tmp/{wanted.deb.name}")
     say(f"  apt install {time.monotonic() - begun:.0f} s")
     say(f"  {made.run('weir', '--version', user=user).strip()} as {user} in `{HOME}`")
-    made.run("weir", "doctor", user=user, check=False)
-    made.apt("install", *_SCREEN.split(), *window_libraries(made))
-    said = made.run("xvfb-run", "-a", "weir", "ui", "--smoke", user=user)
+    require_sentences("doctor", made.run("weir", "doctor", user=user, check=False))
+    try_poor(made, user)
+    made.apt("install", *_SCREEN.split())
+    said = made.run(*screen(), "weir", "ui", "--smoke", user=user)
     say(f"  window {said.strip().splitlines()[-1]}")
-    if seed is not None:
-        serve(made, user, seed)
-    begun = time.monotonic()
-    made.apt("install", "--reinstall", f"/tmp/{package.name}")
-    say(f"  again, over what runs {time.monotonic() - begun:.0f} s")
-    if seed is not None:
-        say(f"  still serving: {answer(made, user)}")
-        made.run("weir", "down", user=user)
-    plan = made.run("weir", "uninstall", "--dry-run", user=user)
-    say(f"  uninstall lists {len(plan.splitlines())} lines; ends: {plan.splitlines()[-1]}")
-    made.run("weir", "uninstall", "--remove", "all", user=user)
-    made.apt("purge", "weir-studio")
-    left = made.files() - before
-    ours = sorted(name for name in left if "weir" in name)
-    say(f"  left after purge: {ours or 'nothing of ours'}")
-    home = made.folder / HOME.lstrip("/")
-    say(f"  left in the home: {sorted(str(path) for path in home.rglob('*weir*')) or 'nothing'}")
+    try_wayland(made, user)
+    with served.read_only_usr(made):
+        if wanted.seed is not None:
+            say("  first run with a read-only /usr")
+            served.serve(made, user, wanted.seed)
+        else:
+            served.start(made, user)
+    trial_deb.again(made, wanted.deb, user)
+    if wanted.newer is not None:
+        trial_deb.upgrade(made, wanted.newer, user, has_engine=has_engine)
+        trial_deb.downgrade(made, wanted.deb, user, has_engine=has_engine)
+    trial_deb.remove(made, user, before)
+
+
+def try_poor(made: Root, user: str) -> None:
+    """Use it where much is missing: the window's libraries, fonts, a message bus, a /usr to write.
+
+    Raises: RuntimeError where a refusal is no sentence, or something does not work without those.
+    """
+    blind = ("env", "QT_QPA_PLATFORM=offscreen", "weir", "ui", "--smoke")
+    said = made.run(*blind, user=user, check=False)
+    say(f"  window without its libraries: {refusal(said)}")
+    hints = [line.strip() for line in said.splitlines() if "apt install" in line]
+    if not hints:
+        raise RuntimeError(f"it does not say which packages: {said}")
+    say(f"    {hints[0]}")
+    with served.read_only_usr(made):
+        made.run("weir", "keys", "create", "read-only", user=user)
+        require_sentences("doctor", made.run("weir", "doctor", user=user, check=False))
+    say("  with a read-only /usr: keys and doctor work")
+    made.apt("install", *window_libraries(made))
+    fonts = made.folder / "usr/share/fonts"
+    # What draws text brings fonts along, so those are hidden. There is no message bus either.
+    with over(fonts, "--types", "tmpfs", "weir-trial"):
+        if list(fonts.iterdir()):
+            raise RuntimeError(f"{fonts} is not empty")
+        painted = made.run(*blind, user=user).strip().splitlines()[-1]
+    say(f"  window without fonts of the system: {painted[:60]}")
+
+
+def try_wayland(made: Root, user: str) -> None:
+    """Open the window in a Weston without a screen: the nearest thing to WSLg."""
+    made.apt("install", "weston", "libwayland-cursor0", "libwayland-egl1")
+    script = (
+        "export XDG_RUNTIME_DIR=$(mktemp -d); "
+        "weston --backend=headless-backend.so --use-pixman --socket=weir >/dev/null 2>&1 & w=$!; "
+        "n=0; until [ -S $XDG_RUNTIME_DIR/weir ] || [ $n -gt 99 ]; do sleep 0.1; n=$((n+1)); done; "
+        "WAYLAND_DISPLAY=weir QT_QPA_PLATFORM=wayland weir ui --smoke; r=$?; kill $w; exit $r"
+    )
+    said = made.run("sh", "-c", script, user=user)
+    say(f"  window under Wayland {said.strip().splitlines()[-1]}")
 
 
 def window_libraries(made: Root) -> list[str]:
@@ -139,28 +129,9 @@ def window_libraries(made: Root) -> list[str]:
     return [name for name in wanted if made.run("apt-cache", "show", name, check=False)]
 
 
-def serve(made: Root, user: str, seed: Path) -> None:
-    """Serve the small model on the processor from seeded packages."""
-    home = made.folder / HOME.lstrip("/") / ".local/share/weir-studio"
-    home.mkdir(parents=True, exist_ok=True)
-    for name in ("cache", "models"):
-        if (seed / name).is_dir():
-            subprocess.run(["cp", "-a", str(seed / name), str(home)], check=True)
-    made.run("chown", "-R", f"{user}:{user}", HOME)
-    begun = time.monotonic()
-    made.run("weir", "up", "cpu-demo", "--detach", "--yes", user=user)
-    say(f"  first run to ready {time.monotonic() - begun:.0f} s: {answer(made, user)}")
-
-
-def answer(made: Root, user: str) -> str:
-    """Return what the engine is doing, in the words of `weir status`."""
-    lines = made.run("weir", "status", user=user).splitlines()
-    return next((line.strip() for line in lines if "Engine" in line), "no engine")
-
-
 def try_run(made: Root, package: Path, user: str) -> None:
-    """Install for one person, start, uninstall, compare the home."""
-    home = made.folder / HOME.lstrip("/")
+    """Install for one person, start, uninstall, compare the home. Raises: RuntimeError."""
+    home = made.home_folder
     before = {str(path) for path in home.rglob("*")}
     shutil.copy(package, made.folder / "tmp")
     made.apt("install", "xz-utils")
@@ -168,12 +139,20 @@ def try_run(made: Root, package: Path, user: str) -> None:
         begun = time.monotonic()
         made.run(f"/tmp/{package.name}", *words, user=user)
         say(f"  .run {' '.join(words)} {time.monotonic() - begun:.1f} s")
-        program = f"{HOME}/.local/bin/weir"
+        program = trial_update.PROGRAM
         say(f"  {made.run(program, '--version', user=user).strip()}")
-        say(f"  ui: {made.run(program, 'ui', user=user, check=False).strip()}")
+        say(f"  ui: {refusal(made.run(program, 'ui', user=user, check=False))}")
         made.run(program, "uninstall", "--remove", "all", user=user)
         left = {str(path) for path in home.rglob("*") if not path.is_dir()} - before
-        say(f"  left: {sorted(left) or 'nothing'}")
+        if left:
+            raise RuntimeError(f"left of the .run: {sorted(left)}")
+        say("  left: nothing")
+    (home / "cloud/.dropbox.cache").mkdir(parents=True)
+    made.run("chown", "-R", f"{user}:{user}", made.home)
+    where = ("--", "--prefix", f"{HOME}/cloud/programs")
+    said = made.refused(f"/tmp/{package.name}", *where, user=user)
+    say(f"  into a folder that is copied: {said}")
+    shutil.rmtree(home / "cloud")
 
 
 def main() -> int:
@@ -182,23 +161,68 @@ def main() -> int:
     parser.add_argument("dist", type=Path)
     parser.add_argument("--suite", action="append", choices=SUITES)
     parser.add_argument("--work", type=Path, default=Path("/tmp/weir-trial"))
-    parser.add_argument("--mirror", default="http://deb.debian.org/debian")
+    parser.add_argument("--mirror", default=MIRROR)
     parser.add_argument("--home", type=Path, help="a home whose cache and models are copied")
+    parser.add_argument("--newer", type=Path, help="the packages and the feed of the next version")
+    parser.add_argument("--key", type=Path, help="the release key that signed both")
+    parser.add_argument("--share", type=Path, help="a folder to have at its place, read-only")
     parser.add_argument("--keep", action="store_true", help="leave the roots")
     options = parser.parse_args()
+    if options.key is not None:
+        os.environ[KEY] = str(options.key.resolve())
+    try:
+        options.work.mkdir(parents=True, exist_ok=True)
+        wanted = _wanted(options)
+        for suite in options.suite or SUITES:
+            _attempt(suite, wanted, options)
+    except RuntimeError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    """Return what is tried; what is made for it lies in the folder of the trial."""
     [deb] = options.dist.glob("*.deb")
     [run] = options.dist.glob("*.run")
-    for suite in options.suite or SUITES:
-        folder = options.work / suite
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        with root(suite, folder, options.mirror) as made:
-            user = USER if made.run("id", USER, check=False).startswith("uid") else "zoe"
-            try_deb(made, deb, user, options.home)
-            try_run(made, run, user)
-        if not options.keep:
-            shutil.rmtree(folder)
-    return 0
+    image = next(options.dist.glob("*.AppImage"), None)
+    if image is None and (missing := trial_appimage.lacks()) is None:
+        image = trial_appimage.build(deb, options.work / "appimage")
+    elif image is None:
+        say(f"AppImage: not tried; for a stand-in of its runtime: {missing}")
+    broken = None
+    if options.newer is not None and options.key is not None:
+        broken = trial_update.without_catalogue(options.newer, options.work / "broken")
+    stick = None
+    if options.home is not None:
+        stick = trial_offline.write_stick(options.dist, options.work, options.home)
+    return Wanted(deb, run, image, options.home, options.newer, broken, stick)
+
+
+def _attempt(suite: str, wanted: Wanted, options: argparse.Namespace) -> None:
+    folder = options.work / suite
+    clear(folder)
+    folder.mkdir(parents=True)
+    with root(suite, folder, options.mirror, options.share) as made:
+        if options.share is not None:
+            made.apt("install", *BORROWED.split())
+        user = USER if made.run("id", USER, check=False).startswith("uid") else "zoe"
+        try_deb(made, wanted, user)
+        try_run(made, wanted.run, user)
+        if wanted.newer is not None:
+            trial_update.try_small_disk(made, wanted.run, wanted.newer, user)
+            trial_update.try_update(
+                made, wanted.run, wanted.newer, user, wanted.seed, wanted.broken
+            )
+        if wanted.image is not None:
+            trial_appimage.try_appimage(made, wanted.image, user)
+    if wanted.stick is not None:
+        with root(suite, folder.with_name(f"{suite}-offline"), options.mirror, None) as made:
+            made.apt("install", *trial_offline.NEEDS.split())
+            trial_offline.try_offline(made, wanted.stick, user)
+        clear(folder.with_name(f"{suite}-offline"))
+    if not options.keep:
+        clear(folder)
 
 
 if __name__ == "__main__":

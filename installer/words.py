@@ -2,10 +2,10 @@
 
 Texts stand in `studio/ui` inside `t`, `nt` and `marked`. A language is a folder of hand-written
 catalogues, one an area; a text stands in one of them. All are compiled into one file, which is
-committed: nobody needs Babel to run the window.
+committed: nobody needs Babel to run the window. What the window shows of shipped data, and of the
+service's sentences, has catalogues of its own: `told.py`.
 """
 
-import datetime
 import io
 import string
 import sys
@@ -16,7 +16,10 @@ from typing import NamedTuple
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import read_po
+
+from installer import told
+from installer.catalogues import fresh, write_catalogue, write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALES = ROOT / "assets/locale"
@@ -40,8 +43,6 @@ _AREAS = [
     "problem",
     "boot",
 ]
-_FIXED = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-"""The same words compile to the same bytes, whenever."""
 
 
 class Text(NamedTuple):
@@ -94,7 +95,7 @@ def faults(language: Path, texts: dict[str, Text]) -> list[str]:
 
 def compiled(language: Path) -> bytes:
     """Return all catalogues of a language as one compiled file."""
-    whole = _catalogue(language)
+    whole = fresh(language)
     for _path, catalogue in catalogues(language):
         for message in catalogue:
             if message.id and not message.fuzzy:
@@ -110,13 +111,11 @@ def add_missing(language: Path, texts: dict[str, Text]) -> int:
     known = {_first(message.id) for one in have.values() for message in one if message.id}
     new = [text for one, text in texts.items() if one not in known]
     for area in sorted({text.area for text in new}):
-        catalogue = have.get(area) or _catalogue(language)
+        catalogue = have.get(area) or fresh(language)
         for text in new:
             if text.area == area:
                 catalogue.add(text.identity)
-        buffer = io.BytesIO()
-        write_po(buffer, catalogue, width=100, no_location=True)
-        (language / f"{area}.po").write_bytes(buffer.getvalue())
+        write_catalogue(language / f"{area}.po", catalogue)
     return len(new)
 
 
@@ -127,35 +126,19 @@ def places(text: str) -> list[str]:
 
 def main() -> int:
     """Bring all languages up to date; 1 when something is left to translate."""
-    texts = collected()
+    texts, data = collected(), told.collected()
     status = 0
     for language in sorted(path for path in LOCALES.iterdir() if path.is_dir()):
         added = add_missing(language, texts)
-        target = language / COMPILED
-        target.parent.mkdir(exist_ok=True)
-        beside = target.with_suffix(".part")
-        beside.write_bytes(compiled(language))
-        beside.replace(target)
-        left = faults(language, texts)
-        sys.stdout.write(f"{language.name}: {len(texts)} texts, {added} new, {len(left)} to do\n")
+        added += told.add_missing(language, data)
+        write_whole(language / COMPILED, compiled(language))
+        write_whole(language / told.COMPILED, told.compiled(language))
+        left = faults(language, texts) + told.faults(language, data)
+        count = len(texts) + len(data)
+        sys.stdout.write(f"{language.name}: {count} texts, {added} new, {len(left)} to do\n")
         sys.stdout.writelines(f"  {line}\n" for line in left)
         status = status or int(bool(left))
     return status
-
-
-def _catalogue(language: Path) -> Catalog:
-    return Catalog(
-        locale=language.name,
-        header_comment="# Words of Weir Studio's window.",
-        project="Weir Studio",
-        version="0",
-        msgid_bugs_address="none",
-        last_translator="none",
-        language_team="none",
-        creation_date=_FIXED,
-        revision_date=_FIXED,
-        fuzzy=False,
-    )
 
 
 def _faults(message: object, text: Text | None) -> Iterator[str]:

@@ -1,20 +1,31 @@
 #!/bin/sh
 # Installs Weir Studio for one person, without root; runs in the folder that the .run unpacked.
 #   --headless   without the window and Qt        --prefix DIR   instead of ~/.local
+#   --stage      only beside what is there: an update by the Studio, which switches later
 # PREFIX/opt/weir-studio/<version> is written beside what is there, tried, and switched to by one
 # rename: a power cut leaves the old version or the new one. What runs keeps running.
 set -eu
 
 say() { printf '%s\n' "$*"; }
 fail() { printf 'error: %s\nhint: %s\n' "$1" "$2" >&2; exit 1; }
+# Removes what came with a version, by its list; what a person put there stays, and is named.
+remove_version() {
+  if [ -f "$1/files.txt" ]; then
+    (cd "$1" && tr '\n' '\0' < files.txt | xargs -0 rm -f -- && rm -f files.txt)
+    find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || :
+  fi
+  [ ! -d "$1" ] || say "note: $1 holds files that are not ours, and stays."
+}
 
 here=$(cd "$(dirname "$0")" && pwd)
 version=$(cat "$here/VERSION")
 prefix=${WEIR_PREFIX:-$HOME/.local}
 headless=
+stage=
 while [ $# -gt 0 ]; do
   case $1 in
     --headless) headless=1 ;;
+    --stage) stage=1 ;;
     --prefix) [ $# -gt 1 ] || fail "--prefix wants a folder." "For example: --prefix ~/.local"
               prefix=$2; shift ;;
     --prefix=*) prefix=${1#--prefix=} ;;
@@ -25,8 +36,22 @@ while [ $# -gt 0 ]; do
 done
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
+# A folder that is copied to a cloud or another machine breaks programs that are in use.
+place=$prefix
+while :; do
+  for mark in "$place"/.dropbox.cache "$place"/.stfolder "$place"/.nextcloudsync.log \
+              "$place"/.owncloudsync.log "$place"/.sync_*.db; do
+    [ ! -e "$mark" ] || fail "$place is copied by a sync service ($mark says so)." \
+      "That breaks programs in use. Choose a folder outside of it: --prefix DIR"
+  done
+  case $place in /|.) break ;; esac
+  place=$(dirname "$place")
+done
+
 program=$prefix/opt/weir-studio
 target=$program/$version
+[ ! -e "$target" ] || [ -x "$target/weir" ] \
+  || fail "$target is there already and is not ours." "Move it away; nothing in it was touched."
 mkdir -p "$program" 2>/dev/null \
   || fail "$program cannot be made." "Choose a folder of your own: --prefix DIR"
 
@@ -40,7 +65,17 @@ if ! mkdir "$lock" 2>/dev/null; then
   rm -rf "$lock"; mkdir "$lock"
 fi
 echo $$ > "$lock/pid"
-trap 'rm -rf "$lock" "$target.part"' EXIT
+in_use() { readlink "$program/current" 2>/dev/null || :; }
+switch_to() {
+  ln -sfn "$1" "$program/.current.new"
+  mv -T "$program/.current.new" "$program/current" 2>/dev/null \
+    || { rm -f "$program/current"; mv "$program/.current.new" "$program/current"; }
+}
+before=$(in_use)
+part=$version.part
+[ "$before" != "$part" ] || part=$version.new # where a power cut left it in use
+cleanup() { rm -rf "$lock"; [ "$(in_use)" = "$part" ] || rm -rf "${program:?}/$part"; }
+trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
 need=$(cat "$here/KILOBYTES")
@@ -49,29 +84,38 @@ free=$(df -Pk "$program" | awk 'NR == 2 { print $4 }')
   || fail "$program has $((free / 1024)) MB free; $((need / 1024 + 20)) MB are needed." \
           "Free some space, or choose another disk: --prefix DIR"
 
-rm -rf "$target.part"
-cp -R "$here/weir-studio" "$target.part" \
-  || fail "The files could not be copied to $target.part." "The lines above say why."
+new=$program/$part
+rm -rf "$new"
+cp -R "$here/weir-studio" "$new" \
+  || fail "The files could not be copied to $new." "The lines above say why."
 if [ -n "$headless" ]; then
-  rm -rf "$target.part/_internal/PySide6" "$target.part/_internal/shiboken6" \
-         "$target.part"/_internal/libQt6* "$target.part"/_internal/libpyside6* \
-         "$target.part"/_internal/libshiboken6* "$target.part"/_internal/libicu*
+  [ -f "$new/window.txt" ] || fail "$new/window.txt is missing." "Fetch the file again."
+  (cd "$new" && tr '\n' '\0' < window.txt | xargs -0 rm -rf --)
 fi
 
-said=$("$target.part/weir" --version 2>&1) || fail "The new version does not start: $said" \
+said=$("$new/weir" --version 2>&1) || fail "The new version does not start: $said" \
   "It needs Linux with glibc 2.35 or newer. What was installed before is untouched."
 [ "$said" = "weir $version" ] || fail "The new version says \`$said\` instead of its number." \
   "Fetch the file again. What was installed before is untouched."
 
-rm -rf "$target.old"
-[ ! -e "$target" ] || mv "$target" "$target.old"
-mv "$target.part" "$target"
-rm -rf "$target.old"
+old=$target.old
+[ ! -d "$old" ] || remove_version "$old"
+[ ! -e "$old" ] || old=$target.old.$$
+# The same version again: the link leads to the new files while their place is exchanged.
+[ "$before" != "$version" ] || switch_to "$part"
+[ ! -e "$target" ] || mv "$target" "$old"
+if [ "$(in_use)" = "$part" ]; then
+  rm -rf "$target.copy"
+  cp -al "$new" "$target.copy" 2>/dev/null || { rm -rf "$target.copy"; cp -R "$new" "$target.copy"; }
+  mv "$target.copy" "$target"
+  switch_to "$version"
+else
+  mv "$new" "$target"
+fi
+[ ! -d "$old" ] || remove_version "$old"
+if [ -n "$stage" ]; then say "Weir Studio $version lies in $target."; exit 0; fi
 
-before=$(readlink "$program/current" 2>/dev/null || echo)
-ln -sfn "$version" "$program/.current.new"
-mv -T "$program/.current.new" "$program/current" 2>/dev/null \
-  || { rm -f "$program/current"; mv "$program/.current.new" "$program/current"; }
+switch_to "$version"
 
 # Links and entries outside; what is not ours is left alone.
 : > "$program/installed.new"
@@ -103,13 +147,13 @@ mv "$program/installed.new" "$program/installed"
 # The version before stays for the way back; older ones go, unless something of them runs.
 for old in "$program"/*/; do
   old=${old%/}; name=${old##*/}
-  case $name in "$version"|"$before"|current) continue ;; esac
+  case $name in "$version"|"$before"|"$part"|current) continue ;; esac
   [ -x "$old/weir" ] || continue
   running=
   for exe in /proc/[0-9]*/exe; do
     case $(readlink "$exe" 2>/dev/null || echo) in "$old"/*) running=1; break ;; esac
   done
-  [ -n "$running" ] || rm -rf "$old"
+  [ -n "$running" ] || remove_version "$old"
 done
 
 say "Weir Studio $version is installed in $target."

@@ -1,0 +1,1 @@
+"""Packages for Windows: the root file system for WSL, and the setup program."""
