@@ -10,12 +10,14 @@ ARGS ?=
 export WEIR_TEST_CACHE ?= $(HOME)/.cache/weir-studio-tests
 # Without a UTF-8 locale Qt warns, and a warning fails the tests.
 export LC_ALL := C.UTF-8
+# Every command that the tests start would compile all of the Studio again, a second each.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What Qt's offscreen and xcb platforms load, and a screen for them; systemd's checker of units and
-# a message bus. Node.js and npm, for OpenAI's JavaScript client, may have come another way.
+# a message bus; what reads the window as a screen reader does. Node.js and npm, for OpenAI's JavaScript client, may have come another way.
 APT := libgl1 libegl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libgssapi-krb5-2 \
        libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 \
-       xvfb xauth patch diffutils git systemd dbus
+       xvfb xauth patch diffutils git systemd dbus at-spi2-core gir1.2-atspi-2.0 python3-gi
 
 # Every target that is a plain word; files have a dot or a slash.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -32,10 +34,15 @@ deps: $(VENV)/.stamp-deps ## Make .venv with the command .venv/bin/weir
 up: deps ## Set everything up and serve a model on 127.0.0.1
 	@exec $(BIN)/weir up $(ARGS)
 
+# pip tells an index the version of `rustc`, and where that is rustup's stand-in, asking makes
+# ~/.rustup. Where there is none, it and its toolchains are not needed: a place of our own, then.
+OWN_RUSTUP := [ -n "$$RUSTUP_HOME" ] || [ -d "$$HOME/.rustup" ] \
+	|| export RUSTUP_HOME="$$PWD/$(VENV)/rustup"
+
 # Written last, so that an interrupted set-up is continued and a finished one costs nothing.
 # What it says goes to standard error: standard output is `weir up`'s, which may be JSON.
 $(VENV)/.stamp-deps: requirements.lock pyproject.toml
-	@set -e; exec >&2; \
+	@set -e; exec >&2; $(OWN_RUSTUP); \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  found=; \
 	  for name in python3.11 python3.12 python3.13 python3.14 python3; do \
@@ -75,7 +82,7 @@ $(VENV)/.stamp-deps: requirements.lock pyproject.toml
 	touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-deps requirements-dev.lock
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	@$(OWN_RUSTUP); $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 	  --require-hashes -r requirements-dev.lock
 	@touch $@
 
@@ -109,16 +116,37 @@ apt:
 test: ## Install what the tests need and run everything
 	@$(MAKE) --no-print-directory apt
 	@$(MAKE) --no-print-directory check
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target lane-real lane-rest
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(LANES_AT_ONCE) \
+	  --output-sync=target $(LANES)
 
-# Two at a time: the engine's tests wait a lot, and each lane says its result when it ends. Where
-# ARGS choose tests, a lane may have none of them (pytest's 5).
+# Two at a time, the long ones first. Each says its result when it ends. On two cores with two at
+# once 15, 20, 12 and 8 minutes were seen, before installations and services were shared; since then
+# the engine's tests from installation to killed and back took 4.3, 7 of 10 in tests/app 3.2. They wait
+# more than they compute: LANES_AT_ONCE=3 is for a machine that has nothing else to do.
+# Where ARGS choose tests, a lane may have none of them (pytest's 5).
+# The slowest of each are named: that is where the minutes go.
+SLOWEST := --durations=20 --durations-min=5
+LANES_AT_ONCE ?= 2
+LANES := lane-real $(if $(ARGS),lane-rest,lane-service lane-parts lane-host)
+SERVICE_TESTS := tests/app tests/cli tests/e2e
+HOST_TESTS := tests/gateway tests/host tests/hub tests/installer tests/doctor tests/fakes tests/clients
+
 lane-real:
-	@$(PYTEST) -m 'real and not soak' --ignore=tests/meta $(ARGS) || [ $$? -eq 5 -a -n '$(ARGS)' ]
+	@$(PYTEST) $(SLOWEST) -m 'real and not soak' --ignore=tests/meta $(ARGS) || [ $$? -eq 5 -a -n '$(ARGS)' ]
 
 lane-rest:
-	@$(PYTEST) -m 'not real and not soak' --ignore=tests/meta $(ARGS) \
+	@$(PYTEST) $(SLOWEST) -m 'not real and not soak' --ignore=tests/meta $(ARGS) \
 	  || [ $$? -eq 5 -a -n '$(ARGS)' ]
+
+lane-service:
+	@$(PYTEST) $(SLOWEST) -m 'not real and not soak' $(SERVICE_TESTS)
+
+lane-parts:
+	@$(PYTEST) $(SLOWEST) -m 'not real and not soak' --ignore=tests/meta \
+	  $(SERVICE_TESTS:%=--ignore=%) $(HOST_TESTS:%=--ignore=%)
+
+lane-host:
+	@$(PYTEST) $(SLOWEST) -m 'not real and not soak' $(HOST_TESTS)
 
 check: dev ## Lint, format, types, layers, spelling, layout: half a minute
 	$(BIN)/ruff check .
@@ -159,6 +187,11 @@ bench-verify: dev ## Verifying a runtime against sha256sum
 
 bench-download: dev ## Kills and speed of downloads, beside curl
 	$(BIN)/python -m tests.bench.bench_download $(ARGS)
+
+bench-models: dev ## What looking at 500 models costs
+	$(BIN)/python -m tests.bench.bench_models $(ARGS)
+bench-hub: dev ## Models from a hub, beside curl and huggingface_hub, over a line that takes time
+	$(BIN)/python -m tests.bench.bench_hub $(ARGS)
 
 bench-bundle: dev ## A runtime into one signed file, and out of it
 	$(BIN)/python -m tests.bench.bench_bundle $(ARGS)
@@ -202,18 +235,39 @@ bench-alarms: dev ## What spill and alarms cost in a second, and how soon an ala
 bench-charts: dev ## What eight charts of an hour cost to repaint
 	$(BIN)/python -m tests.bench.bench_charts $(ARGS)
 
+bench-log-view: dev ## What a burst, a search and a filter cost a full log view
+	$(BIN)/python -m tests.bench.bench_log_view $(ARGS)
+
+bench-long-window: dev ## What a window holds and costs over ten minutes, and hidden
+	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_long_window $(ARGS)
+
 bench-window: dev ## First paint and idle figures of the window
 	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.bench.bench_window $(ARGS)
 
 # --- Packaging ----------------------------------------------------------------------------
 
-packages: dev ## Build the .deb, the .run, an apt folder, SBOM and sums into dist/
-	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf'
+packages: dev ## Build the .deb, the .run, the setup for Windows, an apt folder, SBOM and sums into dist/
+	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf nsis \
+	  gcc-mingw-w64-x86-64 debootstrap'
 	$(BIN)/python -m installer.build $(ARGS)
 
-packages-test: dev ## As root: try dist/ in clean roots of Debian 12 and 13 (ARGS=--suite=bookworm)
-	@$(MAKE) --no-print-directory apt APT='debootstrap'
+packages-newer: dev ## Build the next version's packages into dist-newer/, for packages-test to update to
+	@$(MAKE) --no-print-directory apt APT='dpkg makeself binutils xz-utils apt-utils patchelf'
+	$(BIN)/python -m installer.newer dist-newer $(ARGS)
+
+# The libraries make a stand-in of the file that mounts an AppImage.
+packages-test: dev ## As root: try dist/ in roots of Debian 12 and 13 (ARGS=--suite=bookworm), and under wine
+	@$(MAKE) --no-print-directory apt APT='debootstrap makeself gcc squashfs-tools libsquashfuse-dev \
+	  libfuse3-dev libzstd-dev liblzma-dev liblz4-dev zlib1g-dev liblzo2-dev'
 	$(BIN)/python -m installer.trial dist $(ARGS)
+	$(BIN)/python -m installer.windows.trial dist
+
+rootfs: dev ## As root: build the Studio's Linux for WSL out of dist/'s .deb
+	@$(MAKE) --no-print-directory apt APT='debootstrap'
+	$(BIN)/python -m installer.windows.rootfs dist/*.deb dist $(ARGS)
+
+rootfs-test: dev ## As root: try that Linux in a chroot (ARGS=--home=… serves a model)
+	$(BIN)/python -m installer.windows.rootfs_trial dist/weir-studio-rootfs.tar.xz $(ARGS)
 
 # --- Keeping up ---------------------------------------------------------------------------
 
@@ -232,11 +286,16 @@ words: dev ## Collect the window's texts, add new ones to the catalogues, compil
 snapshots: dev ## Render every preset on every known host anew; review the difference
 	$(BIN)/python -m tests.presets.snapshots
 
-screenshots: dev ## Draw the window into .shots, in English and in Chinese
-	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots
-	xvfb-run -a -s '-screen 0 2560x1600x24' $(BIN)/python -m tests.ui.screenshots .shots/zh_CN zh_CN
+screenshots: dev ## Draw every page into .shots: both themes, both languages, plain and dense screens
+	for scale in 1 2; do for language in en zh_CN; do \
+	  QT_SCALE_FACTOR=$$scale xvfb-run -a -s '-screen 0 3840x2160x24' $(BIN)/python -m \
+	    tests.ui.screenshots .shots/$$language-$${scale}x $$language || exit 1; \
+	done; done
 
 clean: ## Remove .venv, caches and build outputs; what the Studio installed stays
-	rm -rf $(VENV) build dist .shots .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	@if grep -qs ' $(CURDIR)/build/' /proc/mounts; then \
+	  echo 'error: Something is mounted below build/; removing it would empty that as well.' >&2; \
+	  echo 'hint: umount what `grep build /proc/mounts` lists, then run it again.' >&2; exit 1; fi
+	rm -rf $(VENV) build dist dist-newer .shots .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache *.egg-info
 	find studio tests runtimes -name __pycache__ -type d -prune -exec rm -rf {} +

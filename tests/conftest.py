@@ -1,16 +1,24 @@
 """Fixtures that several folders share."""
 
+import asyncio
 import dataclasses
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 
+from studio.domain.events import StageProgress
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.runtimes.catalog import Catalog
+from studio.runtimes.install import install
 from tests.fakes.weir import Weir, fake_weir, weir_home
 
 INSTALL_LIMIT_S = 1200.0
+REAL_RUNTIME = "cpu-vllm-0.32.0"
 
 settings.register_profile("weir", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("weir")
@@ -48,9 +56,44 @@ def real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weir]:
     assert written == [], "after install, boots, kills and the end, $HOME is as empty as before"
 
 
+def pytest_collection_finish() -> None:
+    """Leave thousands of collected tests out of every later look for garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for the real engine is a test of it, whatever is written above it."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "real_home" in item.fixturenames:
+            item.add_marker(pytest.mark.real)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RealRuntime:
+    """The shipped runtime for the processor, as it was installed, and what was said meanwhile."""
+
+    weir: Weir
+    recipe: RuntimeRecipe
+    record: InstalledRuntime
+    reports: list[StageProgress]
+
+
 @pytest.fixture(scope="session")
-def serving(real_home: Weir) -> Iterator[Serving]:
+def real_runtime(real_home: Weir) -> RealRuntime:
+    """Return the runtime of `real_home`: the one installation that all share."""
+    recipe = Catalog(real_home.paths).recipe(REAL_RUNTIME)
+    reports: list[StageProgress] = []
+    with mock.patch.dict(os.environ, real_home.environment, clear=True):
+        record = asyncio.run(install(recipe, real_home.paths, reports.append))
+    return RealRuntime(weir=real_home, recipe=recipe, record=record, reports=reports)
+
+
+@pytest.fixture(scope="session")
+def serving(real_runtime: RealRuntime) -> Iterator[Serving]:
     """Return the demo preset, served by the real engine: installed, booted, one key made."""
+    real_home = real_runtime.weir
     result = real_home.json("up", "cpu-demo", "--detach", limit_s=INSTALL_LIMIT_S)
     yield Serving(
         weir=real_home,

@@ -15,7 +15,7 @@ from studio.domain.events import Event
 from studio.host.documents import write_json
 from studio.host.paths import Paths
 from tests.fakes.catalogue import install_fake, make_catalogue
-from tests.fakes.weir import free_port
+from tests.fakes.weir import forget_sockets, free_port
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -45,7 +45,10 @@ def fake_paths(folder: Path, **options: Any) -> Iterator[Paths]:
         paths = Paths(home=Path(home), catalogue=catalogue)
         install_fake(paths)
         write_json(paths.settings_file, Settings(port=free_port()))
-        yield paths
+        try:
+            yield paths
+        finally:
+            forget_sockets(paths)
 
 
 @contextlib.asynccontextmanager

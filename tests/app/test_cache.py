@@ -1,5 +1,8 @@
 """Findings about caches: announced, kept between runs, and without any text."""
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from studio.app.cache import Cache, kept
@@ -17,6 +20,27 @@ async def found(path: Path, events: list[Event]) -> Cache:
     made.begin()
     await look(doctor, *(case(n, head=f"It is 1{n}:00.\n{SYSTEM}") for n in range(1, 6)))
     return made
+
+
+class LastFirst(ThreadPoolExecutor):
+    """Threads of which the first begins after the second has ended."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self._held: Callable[[], object] | None = None
+        self._is_first = True
+
+    def submit(self, fn, /, *args, **kwargs):
+        """Run `fn`, or hold it back."""
+        if self._is_first:
+            self._is_first = False
+            self._held = lambda: fn(*args, **kwargs)
+            return Future()
+        future = super().submit(fn, *args, **kwargs)
+        if self._held is not None:
+            super().submit(self._held)
+            self._held = None
+        return future
 
 
 async def test_a_finding_is_announced_and_survives_a_kill(tmp_path: Path) -> None:
@@ -67,6 +91,19 @@ async def test_they_are_forgotten_when_told_and_with_their_key(tmp_path: Path) -
 
     made = await found(path, [])
     assert (await made.clear()).findings == ()
+    assert kept(path) == ()
+
+
+async def test_what_was_forgotten_does_not_come_back_with_a_slow_thread(tmp_path: Path) -> None:
+    """The write of a finding may begin after the write without it; the newer state counts."""
+    path = tmp_path / "cache-findings.json"
+    threads = LastFirst()
+    asyncio.get_running_loop().set_default_executor(threads)
+    made = await found(path, [])
+
+    await made.clear()
+    await asyncio.to_thread(lambda: None)  # the write of the finding, held back, has ended
+
     assert kept(path) == ()
 
 

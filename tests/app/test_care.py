@@ -137,3 +137,20 @@ async def test_a_change_is_told_to_whoever_waits_by_it(settings: SettingsFile) -
         await care.change(CareChange(values={"sample-s": "0.1"}))
 
     assert told == [0.2]
+
+
+async def test_the_history_has_a_bound_that_a_person_chooses(tmp_path: Path) -> None:
+    """A small disk wants less, a museum of figures more; nonsense is refused with the range."""
+    settings = SettingsFile(tmp_path / "settings.json")
+    care = Care(settings, {})
+    assert care.history_bytes() == 256 << 20
+
+    after = await care.change(CareChange(values={"history-mib": "1024"}))
+    assert (after.history_mib, care.history_bytes()) == (1024, 1 << 30)
+    for wrong in ("31", "16385", "1e3", "-1", "٣٤", ""):
+        with pytest.raises(BadInput, match="history-mib"):
+            await care.change(CareChange(values={"history-mib": wrong}))
+
+    assert (await care.change(CareChange(forget=("history-mib",)))).history_mib == 256
+    settings.change(care={"history-mib": "9999999"})
+    assert care.history_mib() == 256

@@ -64,6 +64,7 @@ async def test_connecting_makes_one_key_writes_once_and_is_undone(
     assert done.has_changed
     assert done.key_was_made
     assert secret not in done.plan.diff
+    assert "The file holds the key `Claude Code`: whoever reads it can use it." in done.plan.notes
     assert not again.has_changed
     assert (await clients.plan("claude-code", FAKE)).is_written
     first = (await clients.all()).clients[0]

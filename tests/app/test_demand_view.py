@@ -22,7 +22,10 @@ STOPPED = EngineSnapshot(state=EngineState.STOPPED, preset="a")
 
 def seen(engine: EngineSnapshot, *, is_coming: bool = False, **doing: object):
     """Return one look at an engine for which nobody waits."""
-    return look(engine, Doing(**doing), is_coming=is_coming, idle_s=3.0, lines=[], now_s=100.0)
+    return look(
+        engine, Doing(**doing), is_coming=is_coming, idle_s=3.0, is_measured=False, lines=[],
+        now_s=100.0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -70,10 +73,16 @@ def test_whose_engine_it_is_and_since_when_nobody_wants_it() -> None:
     assert not seen(READY, ours="a").present.is_by_hand
     first = seen(BOOT, is_coming=True, ours="a").present
     again = look(
-        BOOT, Doing(alone_s=100.0), is_coming=True, idle_s=None, lines=[], now_s=107.0
+        BOOT,
+        Doing(alone_s=100.0),
+        is_coming=True,
+        idle_s=None,
+        is_measured=False,
+        lines=[],
+        now_s=107.0,
     ).present
     wanted = look(
-        BOOT, Doing(alone_s=100.0), is_coming=True, idle_s=None,
+        BOOT, Doing(alone_s=100.0), is_coming=True, idle_s=None, is_measured=False,
         lines=[Line(preset="a", since_s=1.0)], now_s=107.0,
     ).present  # fmt: skip
     assert (first.alone_s, again.alone_s, wanted.alone_s) == (100.0, 100.0, None)
@@ -92,6 +101,9 @@ def test_those_who_wait_read_phase_share_and_seconds() -> None:
     words, left_s = outlook("b", seen(READY), residence, 100.0)
     assert words == "b waits while a is served, next switch in 12.0 s"
     assert left_s == 12.0
+
+    measured = Decision(preset="b", reason=Reason.MEASURED)
+    assert outlook("b", seen(READY), measured, 100.0) == ("b waits while a is measured", None)
 
     assert outlook("b", seen(STOPPED), Decision(), 100.0) == ("b is about to start", None)
 

@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from studio.app.downloads import Downloads
-from studio.domain.downloads import DownloadDeed, DownloadState, LimitRequest
-from studio.domain.errors import BadInput, NotFound
+from studio.domain.downloads import (
+    DownloadDeed,
+    DownloadState,
+    HubName,
+    LimitRequest,
+    LoginRequest,
+)
+from studio.domain.errors import BadInput, NotFound, StudioError
 from studio.domain.events import Event, Stage, StageProgress, StageState
 from studio.host.paths import Paths
 from tests.fakes import hub as fake
@@ -71,12 +77,20 @@ async def test_models_wait_while_a_runtime_is_fetched(tmp_path: Path) -> None:
     """Somebody sits in front of the runtime."""
     with fake.running(a_hub()) as hub:
         downloads = queue(hub, tmp_path, [])
-        stage = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="A runtime")
+        stage = StageProgress(
+            stage=Stage.RUNTIME,
+            state=StageState.RUNNING,
+            title="A runtime",
+            note="Fetching CPython",
+        )
         downloads.heard(stage)
         asking = asyncio.ensure_future(downloads.get(request()))
-        await until_async(lambda: hub.sent_bytes > 0, "the first block asked for")
+        await until_async(lambda: bool(downloads.listed().downloads[1:]), "the model in the queue")
+        await until_async(
+            lambda: "urgent" in (downloads.listed().downloads[1].note or ""), "a note"
+        )
         held = downloads.listed()
-        is_waiting = not asking.done()
+        is_waiting = not asking.done() and not hub.sent_bytes
         downloads.heard(StageProgress(stage=Stage.RUNTIME, state=StageState.DONE, title="A"))
         await asking
 
@@ -95,3 +109,87 @@ async def test_a_download_nobody_knows_and_a_limit_of_nothing_are_refused(tmp_pa
             await downloads.limit(LimitRequest(bytes_per_s=0))
         with pytest.raises(BadInput):
             await downloads.limit(LimitRequest(bytes_per_s=10**60))
+
+
+async def test_what_somebody_waits_for_takes_the_place_of_what_runs(tmp_path: Path) -> None:
+    """A start of a model in front of a screen, while hundred gigabytes come in the background."""
+    with fake.running(a_hub()) as hub:
+        downloads = queue(hub, tmp_path, [])
+        running = asyncio.ensure_future(downloads.run())
+        await asyncio.sleep(0)
+        await downloads.limit(LimitRequest(bytes_per_s=1_000_000))
+        background = asyncio.ensure_future(downloads.get(request()))
+        await until_async(lambda: bool(downloads.listed().downloads), "the first in the queue")
+        await until_async(lambda: bool(downloads.listed().downloads[0].done_bytes), "some bytes")
+        found = await downloads.get(request(include=("config.json",)), first=True)
+        states = [(one.is_first, one.state) for one in downloads.listed().downloads]
+        await downloads.limit(LimitRequest())
+        await background
+        await ended(running)
+
+    assert [file.path for file in found.files] == ["config.json"]
+    assert states[0] == (True, DownloadState.DONE)
+    assert states[1] in ((False, DownloadState.QUEUED), (False, DownloadState.RUNNING))
+
+
+async def test_a_download_that_failed_says_why_after_a_restart_and_can_be_tried_again(
+    tmp_path: Path,
+) -> None:
+    """Whoever comes back in the morning wants to know."""
+    with fake.running(a_hub(gated_token="other")) as hub:
+        first = queue(hub, tmp_path, [])
+        running = asyncio.ensure_future(first.run())
+        with pytest.raises(StudioError):
+            await first.get(request())
+        await ended(running)
+        second = queue(hub, tmp_path, [])
+        (left,) = (await second.list()).downloads
+        running = asyncio.ensure_future(second.run())
+        hub.gated_token = None
+        await second.change(left.id, DownloadDeed.RESUME)
+        await until_async(
+            lambda: second.listed().downloads[0].state is DownloadState.DONE, "its end"
+        )
+        await ended(running)
+
+    assert left.error is not None
+    assert left.error.code == "model-gated"
+
+
+async def test_a_list_that_cannot_be_read_does_not_end_the_service(tmp_path: Path) -> None:
+    """It did: one bad byte, and nothing was served any more."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/downloads.json").write_bytes(b"[")
+    with fake.running(a_hub()) as hub:
+        downloads = queue(hub, tmp_path, [])
+        running = asyncio.ensure_future(downloads.run())
+        found = await downloads.get(request(include=("config.json",)))
+        await ended(running)
+
+    assert running.cancelled()
+    assert found.files
+
+
+async def test_a_token_is_proven_before_it_is_kept(tmp_path: Path) -> None:
+    """A mistyped one would only be found at the next gated model."""
+    with fake.running(a_hub(token_names={"hf_right": "mia"})) as hub:
+        downloads = queue(hub, tmp_path, [])
+        with pytest.raises(BadInput):
+            await downloads.login(LoginRequest(token="hf_wrong"))
+        before = await downloads.login_state(HubName.HUGGING_FACE)
+        kept = await downloads.login(LoginRequest(token="hf_right"))
+        after = await downloads.login_state(HubName.HUGGING_FACE)
+
+    assert before.source is None
+    assert (kept.account, kept.role, after.account) == ("mia", "read", "mia")
+
+
+async def test_a_variable_that_goes_before_a_kept_token_is_named(tmp_path: Path) -> None:
+    """Else the new token seems to do nothing."""
+    with fake.running(a_hub(token_names={"hf_right": "mia"})) as hub:
+        environ = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "HF_TOKEN": "hf_old"}
+        downloads = Downloads(Paths(tmp_path / "home", tmp_path), lambda _event: None, environ)
+        kept = await downloads.login(LoginRequest(token="hf_right"))
+
+    assert kept.source == "HF_TOKEN"
+    assert "HF_TOKEN is set too" in str(kept.note)

@@ -115,6 +115,33 @@ async def test_an_open_door_moves_at_once_and_stays_when_it_cannot(made: Made) -
     assert made.settings.now.gateway.address == "127.0.0.1"
 
 
+async def test_a_door_moves_to_another_port_unless_that_is_taken(made: Made) -> None:
+    """The old door stays open where the new one cannot be opened; the choice is kept."""
+    first, second = await free_port(), await free_port()
+    await made.door.open(first, False)
+    report = await made.door.change(GatewayChange(port=second))
+    assert report.urls == (f"http://127.0.0.1:{second}/v1",)
+    assert made.events[-1] == GatewayChanged(base_url=f"http://127.0.0.1:{second}/v1")
+    assert made.settings.now.port == second
+
+    taken = await listen("127.0.0.1", 0)
+    with pytest.raises(PortTaken):
+        await made.door.change(GatewayChange(port=int(taken.getsockname()[1])))
+    taken.close()
+    assert made.gateway.info().port == second
+    assert made.settings.now.port == second
+
+
+async def test_a_closed_door_keeps_the_port_for_its_next_opening(made: Made) -> None:
+    """What is chosen before the first start holds at it."""
+    report = await made.door.change(GatewayChange(port=18_444))
+
+    assert (report.port, report.is_open) == (18_444, False)
+    assert made.settings.now.port == 18_444
+    with pytest.raises(BadInput, match="no port"):
+        await made.door.change(GatewayChange(port=70_000))
+
+
 async def test_a_choice_survives_a_restart(made: Made, tmp_path: Path) -> None:
     """Names, pages, encryption."""
     await made.door.change(

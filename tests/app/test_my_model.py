@@ -3,13 +3,19 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from studio.app.my_model import MyModels, slug
 from studio.domain.errors import BadInput, NotFound, StudioError
+from studio.domain.library import RootKind
 from studio.domain.plans import MadePreset, MakeRequest, PlanVerdict
 from studio.host.paths import Paths, bundled_root
 from studio.models import library
+from studio.models.digests import DigestBook
+from studio.models.finding import RECORDS
+from studio.models.roots import Root
+from studio.models.shelf import Shelf
 from studio.presets.store import PresetStore
 from studio.runtimes.catalog import Catalog
 from tests.app.test_plans import planner
@@ -117,6 +123,33 @@ async def test_a_folder_that_changed_is_named_at_the_next_start(
     with pytest.raises(StudioError) as caught:
         library.check(model, preset.model)
     assert caught.value.code == "model-moved"
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+async def test_the_studios_own_records_in_the_folder_are_no_part_of_the_model(
+    tmp_path: Path, model: Path, is_older: bool
+) -> None:
+    """A prepared model has them, and a check writes them anew; older presets name them."""
+    records = [model / name for name in RECORDS]
+    for record in records:
+        record.write_text("{}")
+    made = await make(tmp_path, folder=str(model))
+    _, store, paths = makers(tmp_path)
+    spec = store.get(made.id).model
+    assert not set(RECORDS) & {*spec.files, *spec.sizes}
+    if is_older:
+        names = (*spec.files, *RECORDS)
+        sizes = {**spec.sizes, **dict.fromkeys(RECORDS, 2)}
+        spec = msgspec.structs.replace(spec, files=names, sizes=sizes)
+
+    for record in records:
+        record.write_text('{"longer": "than before"}')
+
+    assert library.find(paths, spec) == model
+    shelf = Shelf(tmp_path / "own", tmp_path / "cache", DigestBook(tmp_path / "own"))
+    root = Root(path=str(model), kind=RootKind.FOLDER)
+    (found,) = shelf.scan([root], [spec]).library.models
+    assert (found.uses, found.missing) == ((spec.id,), ())
 
 
 async def test_an_id_is_not_taken_twice_unless_asked(tmp_path: Path, model: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from studio.domain.bench import BenchKind, BenchRequest
 from studio.domain.control import UpRequest
-from studio.domain.demand import Reason
+from studio.domain.demand import NextStep, Reason
 from studio.domain.events import QueueChanged, Ticked
 from studio.domain.server import EngineState
 from studio.gateway import arrivals, demand
@@ -169,6 +169,30 @@ async def test_a_bench_keeps_an_engine_from_being_stopped(tmp_path: Path) -> Non
 
         assert (state, left) == (EngineState.READY, None)
         await made.until(EngineState.STOPPED)
+
+
+async def test_a_bench_keeps_an_engine_from_being_switched(tmp_path: Path) -> None:
+    """The other model's requests wait until it is over; its figures are worth more than seconds."""
+    async with demanding(tmp_path, tokens_per_s=20.0, tokens=2_000) as made:
+        await made.change(residence="0")
+        bench, queue = made.run.studio.bench, made.run.studio.on_demand.queue
+        await made.client.ask(PRESET, max_tokens=2)
+        async with asyncio.TaskGroup() as tasks:
+            run = tasks.create_task(bench.run(BenchRequest(only=(BenchKind.DECODE,))))
+            await until_async(lambda: bench.state().progress is not None, "the run")
+            asked = tasks.create_task(made.client.ask(OTHER, max_tokens=2))
+            await until_async(lambda: queue().waiting == 1, "the request")
+            made.run.studio.on_demand.wake()
+            await until_async(lambda: queue().next is not None, "what is next")
+            step, state, preset = queue().next, made.state, made.preset
+            await bench.stop()
+            await run
+            answer = await asked
+
+        assert step == NextStep(preset=OTHER, reason=Reason.MEASURED)
+        assert (state, preset) == (EngineState.READY, PRESET)
+        assert answer.status_code == 200
+        assert made.preset == OTHER
 
 
 async def test_what_a_person_started_is_stopped_only_if_they_said_so(made: Demanding) -> None:

@@ -47,14 +47,18 @@ async def test_those_that_fit_come_first_and_the_best_is_marked(presets: Presets
 
 
 async def test_what_is_to_be_done_is_said_before_anything_is_started(presets: Presets) -> None:
-    """A runtime that waits for a hash, models that are fetched by hand: with names and places."""
+    """A runtime that waits for a hash; models that are fetched: with names, sizes and places."""
     (best,) = [one for one in await presets.all("rtx3090-linux") if one.is_best]
     notes = " ".join(best.notes)
 
     assert "weir runtime pin cu13-hyperqwen-0.31.0" in notes
-    assert "dbirks/Qwen3.8-27B-W4A16-AutoRound" in notes
-    assert "1f05c441c4e64ae0549de44fa9ea5a6d43610314" in notes
-    assert "qwen3.8-27b-dflash2-w4a16" in notes
+    files = (await presets.one(best.id, "rtx3090-linux")).files
+    assert files is not None
+    base, fast, drafter = files.models
+    assert base.sources[0].repository == "dbirks/Qwen3.8-27B-W4A16-AutoRound"
+    assert base.sources[0].revision == "1f05c441c4e64ae0549de44fa9ea5a6d43610314"
+    assert (base.sources[0].download_bytes, fast.base) == (19_500_000_000, base.id)
+    assert drafter.id == "qwen3.8-27b-dflash2-w4a16"
     assert best.unverified
 
 

@@ -9,11 +9,13 @@ from studio.app.last_failure import Failure, LastFailure
 from studio.app.remedies import Remedies
 from studio.domain.control import UpRequest
 from studio.domain.diagnosis import FixRequest
-from studio.domain.errors import ErrorInfo, StudioError
+from studio.domain.errors import BadInput, ErrorInfo, StudioError
 from studio.domain.remedies import Badge, Remedy, RemedyKind
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.host.documents import write_json
+from studio.models import library
 from tests.app.running import Running, fake_paths, running
+from tests.app.test_library_taking import made_elsewhere, of_package
 from tests.fakes.catalogue import MODEL, PRESET
 
 REMEDIES = (
@@ -189,3 +191,21 @@ async def test_nothing_is_offered_where_nothing_failed(made: Running) -> None:
     assert (await made.studio.remedies.offered()).offered == ()
     error = await refused(made.studio.remedies.fix(FixRequest(number=1)))
     assert error.code == "nothing-to-fix"
+
+
+async def test_a_model_that_lies_where_a_person_keeps_it_is_not_touched(
+    made: Running, tmp_path: Path
+) -> None:
+    """It came on a stick; the person says what becomes of it."""
+    (spec,) = of_package().models
+    stick = made_elsewhere(tmp_path / "stick" / "small")
+    own = library.model_folder(made.paths, spec)
+    made.studio.remedies._require_own(spec, own)  # it is nowhere yet
+    assert library.find_made(made.paths, spec, [stick]) == stick
+
+    with pytest.raises(BadInput) as caught:
+        made.studio.remedies._require_own(spec, own)
+
+    assert caught.value.code == "model-by-hand"
+    assert str(stick) in caught.value.message
+    assert (stick / library.RECORD_FILE).exists()

@@ -8,13 +8,12 @@ from tests.fakes.weir import Weir
 
 def state(weir: Weir) -> str:
     """Return where the autostart stands."""
-    return str(weir.json("status")["autostart"]["state"])
+    return str(weir.told()["autostart"]["state"])
 
 
 def begin(weir: Weir) -> None:
     """Start the service as its unit does, and wait until it can be found."""
-    weir.start("service", "run", "--autostart")
-    until((weir.paths.service / "service.json").exists, "the service")
+    weir.begin_service("--autostart")
 
 
 def test_a_service_started_by_its_unit_serves_what_was_chosen(weir: Weir) -> None:
@@ -25,7 +24,7 @@ def test_a_service_started_by_its_unit_serves_what_was_chosen(weir: Weir) -> Non
     begin(weir)
     until(lambda: state(weir) == AutostartState.SERVED, "the engine")
 
-    engine = weir.json("status")["engine"]
+    engine = weir.told()["engine"]
     assert (engine["state"], engine["preset"]) == ("ready", PRESET)
     assert engine["overrides"] == {"boot_s": "0.01"}
 
@@ -36,20 +35,20 @@ def test_a_service_started_for_a_person_starts_nothing_by_itself(weir: Weir) -> 
 
     weir.begin_service()
 
-    assert weir.json("status")["autostart"]["state"] == "next"
-    assert weir.json("status")["engine"]["state"] == "stopped"
+    assert state(weir) == "next"
+    assert weir.engine_state() == "stopped"
 
 
 def test_a_stop_during_the_start_is_the_last_word(weir: Weir) -> None:
     """What a person ended stays ended."""
     weir.json("service", "autostart", PRESET, "--set", "boot_s=60")
     begin(weir)
-    until(lambda: weir.json("status")["engine"]["state"] == "starting", "the boot")
+    until(lambda: weir.engine_state() == "starting", "the boot")
 
     assert weir.run("stop").returncode == 0
 
     until(lambda: state(weir) == AutostartState.STOOD_DOWN, "the end of the tries")
-    assert weir.json("status")["engine"]["state"] == "stopped"
+    assert weir.engine_state() == "stopped"
     assert "left alone" in weir.run("status").stdout
 
 

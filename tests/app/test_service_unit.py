@@ -176,6 +176,18 @@ async def test_a_masked_unit_is_not_written_through(machine: Machine) -> None:
     assert unit.file.is_symlink()
 
 
+async def test_an_appimage_is_refused_and_told_what_to_install(machine: Machine) -> None:
+    """It is mounted somewhere else at each start, and what systemd sees is not the service."""
+    unit = machine.unit(APPIMAGE="/home/zoë/Weir.AppImage")
+
+    with pytest.raises(StudioError) as caught:
+        await unit.install(FORCED)
+
+    assert caught.value.code == "service-as-appimage"
+    assert "/home/zoë/Weir.AppImage" in caught.value.message
+    assert not unit.file.exists()
+
+
 async def test_root_is_refused_and_told_the_other_way(machine: Machine) -> None:
     """A server for everybody with all rights is what nobody should get by accident."""
     unit = machine.unit(uid=0)

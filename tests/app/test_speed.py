@@ -127,6 +127,42 @@ async def test_without_one_this_machines_own_past_counts(serving: Serving) -> No
     await serving.recorder.close()
 
 
+async def test_without_speculation_steps_are_held_against_the_published_speed(
+    serving: Serving,
+) -> None:
+    """A step that "takes longer" beside a published speed is not one of this machine's past."""
+    serving.rows = [Expected(card="RTX 3090", decode_tokens_per_s=80.0, source="them")]
+    serving.serve(300, 60.0)
+    await serving.speed.keep()
+    serving.now += 86_400
+    serving.serve(30, 50.0)
+
+    found = (await serving.speed.report()).verdict
+
+    assert found.cause is SpeedCause.STEP_TIME
+    assert "published 80.0 tok/s" in found.sentence
+    assert "(20 ms instead of 12)" in found.sentence
+    await serving.recorder.close()
+
+
+async def test_a_drafter_that_nobody_published_is_held_against_the_past_and_its_speed(
+    serving: Serving,
+) -> None:
+    """The parts are of before, so the speed that they made before stands beside them."""
+    serving.rows = [Expected(card="RTX 3090", decode_tokens_per_s=80.0, source="them")]
+    serving.serve(300, 60.0, tokens_per_step=3.0)
+    await serving.speed.keep()
+    serving.now += 86_400
+    serving.serve(30, 30.0, tokens_per_step=3.0)
+
+    found = (await serving.speed.report()).verdict
+
+    head = "30.0 tok/s, published 80.0 tok/s on this card; 60.0 tok/s before on this machine"
+    assert found.sentence.startswith(f"{head}: the drafter's guesses are taken as before")
+    assert "(100 ms instead of 50)" in found.sentence
+    await serving.recorder.close()
+
+
 @pytest.mark.parametrize("tokens", [20_000, None])
 async def test_long_or_unknown_conversations_teach_nothing(
     serving: Serving, tokens: int | None

@@ -125,6 +125,25 @@ def test_the_program_goes_last_with_its_empty_folder(paths: Paths, tmp_path: Pat
     assert not program.exists()
 
 
+def test_a_file_of_a_persons_in_a_version_stays_and_the_rest_counts_as_removed(
+    paths: Paths, tmp_path: Path
+) -> None:
+    """Else 180 MB go, and the person is told of nothing but what stayed."""
+    version = tmp_path / "opt/weir-studio/1.0"
+    version.mkdir(parents=True)
+    (version / "weir").write_bytes(bytes(1_000))
+    (version / "files.txt").write_text("weir\n", encoding="utf-8")
+    (version / "mine.txt").write_bytes(b"mine")
+    found = OwnProgram(paths=(version,), folders=())
+
+    result = of(paths, found).remove(ALL)
+
+    [program] = [place for place in result.removed if place.group is Belongings.PROGRAM]
+    assert (program.bytes, program.files) == (1_000 + len("weir\n"), 2)
+    assert any("not ours" in one for one in result.left)
+    assert [path.name for path in version.iterdir()] == ["mine.txt"]
+
+
 def test_a_unit_of_another_home_is_not_ours(paths: Paths) -> None:
     """Two homes, one unit file."""
     folder = paths.home.parent / "config/systemd/user"
@@ -142,7 +161,7 @@ def test_what_cannot_be_removed_is_named(paths: Paths, monkeypatch: pytest.Monke
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("studio.app.uninstall.shutil.rmtree", refuse)
+    monkeypatch.setattr("studio.host.own_program.shutil.rmtree", refuse)
 
     result = of(paths).remove(ALL)
 

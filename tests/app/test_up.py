@@ -10,6 +10,8 @@ from typing import NoReturn
 import msgspec
 import pytest
 
+from studio.app.downloads import Downloads
+from studio.app.model_files import ModelFiles
 from studio.app.settings import Pin, SettingsFile
 from studio.app.stages import Stages
 from studio.app.up import ASK_ABOVE_BYTES, Choice, Up, decide, describe
@@ -100,6 +102,7 @@ async def made(tmp_path: Path) -> AsyncIterator[Made]:
             catalog=Catalog(paths),
             settings=settings,
             stages=Stages(events.append),
+            models=ModelFiles(paths, Downloads(paths, events.append)),
             host=lambda: one.look(),
             open_gateway=lambda port, take_next: one.open_gateway(port, take_next),
             ensure_ready=lambda launch, _choice, _models: one.ensure_ready(launch),
@@ -229,7 +232,7 @@ async def test_a_large_download_wants_a_yes_and_says_how_large(made: Made) -> No
     assert error.data == {
         "what": PRESET,
         "download_bytes": size,
-        "disk_bytes": choice.recipe.needs.disk_bytes + choice.preset.model.disk_bytes,
+        "disk_bytes": choice.recipe.needs.disk_bytes + choice.preset.model.disk_bytes + 2 * size,
     }
     assert "weir up --yes" in (error.hint or "")
 
@@ -346,6 +349,7 @@ async def test_on_a_card_the_recommended_preset_is_proposed_and_what_is_open_sai
     up = Up(
         paths=paths, presets=PresetStore(paths), catalog=Catalog(paths),
         settings=SettingsFile(paths.settings_file), stages=Stages(events.append), host=look,
+        models=ModelFiles(paths, Downloads(paths, events.append)),
         open_gateway=never, ensure_ready=never, first_key=never,
     )  # fmt: skip
 

@@ -70,6 +70,23 @@ async def test_a_broken_file_of_signatures_is_named(tmp_path: Path) -> None:
             Parts(paths)
 
 
+async def test_an_expression_that_is_none_costs_the_cause_and_not_the_restart(
+    tmp_path: Path,
+) -> None:
+    """It is found when a cause is first looked for: then the engine has just died."""
+    with fake_paths(tmp_path, boot_s=0.05) as paths:
+        file = paths.catalogue / "runtimes" / "failures.toml"
+        entry = '[[signature]]\nid = "not-one"\npatterns = ["(open"]\ncause = ["Nothing."]\n'
+        file.write_text(f"schema_version = 2\n{entry}")
+        async with asyncio.timeout(60), running(paths) as made:
+            await made.studio.up(UpRequest())
+            os.kill(made.studio.engine().pid or 0, signal.SIGKILL)
+            await until_async(lambda: made.studio.engine().restarts == 1, "the next engine")
+            said = [line.text for line in made.parts.log.tail(10_000)]
+
+    assert any("cause cannot be looked up" in line and "not-one" in line for line in said)
+
+
 async def test_a_catalogue_that_is_not_there_is_named(tmp_path: Path) -> None:
     """WEIR_CATALOGUE with a typing error."""
     with fake_paths(tmp_path) as paths:

@@ -1,28 +1,19 @@
 """A fake service and a way to run one command line against it."""
 
-import dataclasses
-import io
+import functools
 from collections.abc import Callable
+from pathlib import Path
 
-import msgspec
 import pytest
 
-from studio.cli.console import Console
-from studio.cli.main import run
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran, Typed, through
 
 
-@dataclasses.dataclass(frozen=True)
-class Ran:
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-    def document(self) -> dict[str, object]:
-        """Return the one JSON document on standard output."""
-        return msgspec.json.decode(self.out, type=dict[str, object])
+@pytest.fixture
+def typed(tmp_path: Path) -> Typed:
+    """Return a terminal with an empty home, over the real parts."""
+    return Typed(tmp_path / "my höme")
 
 
 @pytest.fixture
@@ -40,11 +31,4 @@ def connector(service: FakeService) -> FakeConnector:
 @pytest.fixture
 def weir(connector: FakeConnector) -> Callable[..., Ran]:
     """Run a command line; streams are plain text, as in a pipe."""
-
-    def call(*argv: str) -> Ran:
-        out, err = io.StringIO(), io.StringIO()
-        console = Console(out, err, json="--json" in argv, environ={})
-        status = run(argv, connector, console)
-        return Ran(status, out.getvalue(), err.getvalue())
-
-    return call
+    return functools.partial(through, connector)

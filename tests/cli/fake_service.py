@@ -75,6 +75,7 @@ from tests.cli.runtime_samples import (
     COLLECTED,
     REPAIRED,
     RUNTIMES,
+    STOPPED,
     UPDATED,
     UPDATES,
     VERDICT,
@@ -378,6 +379,7 @@ class FakeService:
             "forget": SIGNERS,
             "updates": UPDATES,
             "update": UPDATED,
+            "stop": STOPPED,
         }
         if rest[-1] in answers:
             return answers[rest[-1]]

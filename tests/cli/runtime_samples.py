@@ -6,6 +6,7 @@ from studio.domain.manifests import InstalledRuntime
 from studio.domain.runtimes import (
     Change,
     ChangeKind,
+    InstallStopped,
     RuntimeInfo,
     RuntimeState,
     RuntimeUpdate,
@@ -108,4 +109,7 @@ UPDATES = RuntimeUpdates(
 )
 UPDATED = RuntimeUpdated(
     runtime="cpu-vllm-0.32.0", before="3f9a0c51b7d2e8644a1b", after="9f9a0c51b7d2e8644a1b"
+)
+STOPPED = InstallStopped(
+    runtime="cpu-vllm-0.32.0", was_running=True, current="3f9a0c51b7d2e8644a1b"
 )

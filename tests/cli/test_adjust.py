@@ -2,9 +2,7 @@
 
 import json
 
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Typed
 
 
 def test_a_rule_is_shown_switched_and_switched_back(typed: Typed) -> None:

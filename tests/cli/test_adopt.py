@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.terminal import ROOT, Terminal, piped
+from tests.cli.typed import Ran
 
 URL = "http://127.0.0.1:8000"
 Weir = Callable[..., Ran]

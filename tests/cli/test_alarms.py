@@ -7,8 +7,8 @@ import msgspec
 from studio.domain.alarms import Alarm, AlarmList, MuteRequest
 from studio.domain.events import AlarmChanged, ServiceStopping
 from tests.cli.alarm_samples import ALARMS, OVER, SPILL, WAITING
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -1,6 +1,6 @@
 """`weir bench` over the real service and the fake engine; kept runs without a service."""
 
-import io
+import functools
 import json
 import os
 import signal
@@ -12,11 +12,9 @@ import pytest
 
 from studio.__main__ import LocalConnector
 from studio.benchmark.shelf import Shelf
-from studio.cli.console import Console
-from studio.cli.main import run
 from tests.app.bench_samples import small_load
 from tests.benchmark.samples import part, result
-from tests.cli.conftest import Ran
+from tests.cli.typed import Ran, through
 from tests.fakes.catalogue import PRESET
 from tests.fakes.waiting import until
 from tests.fakes.weir import Weir, fake_weir
@@ -42,19 +40,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kept:
     shelf.put(result(part(), id="20261129-100000"))
     shelf.put(result(part(), id="20261129-110000", at="2026-11-29T11:00:00+00:00"))
 
-    def type_(*words: str) -> Ran:
-        out, err = io.StringIO(), io.StringIO()
-        console = Console(out, err, json="--json" in words, environ={})
-        return Ran(
-            run(["bench", *words], LocalConnector(), console), out.getvalue(), err.getvalue()
-        )
-
-    return type_
-
-
-def engine_state(weir: Weir) -> str:
-    """Return the engine's state."""
-    return str(weir.json("status")["engine"]["state"])
+    return functools.partial(through, LocalConnector(), "bench")
 
 
 def _progress(weir: Weir) -> list[str]:
@@ -89,7 +75,7 @@ def test_what_serves_is_measured_and_goes_on_serving(weir: Weir) -> None:
     assert "Compared with the run of" in same.stdout
     assert other.returncode == 5
     assert "weir switch" in other.stderr
-    assert engine_state(weir) == "ready"
+    assert weir.engine_state() == "ready"
 
 
 def test_ctrl_c_shows_and_keeps_what_was_measured(weir: Weir) -> None:
@@ -105,7 +91,7 @@ def test_ctrl_c_shows_and_keeps_what_was_measured(weir: Weir) -> None:
     report = json.loads(out)
     assert report["result"]["partial"] == "It was stopped."
     assert [one["name"] for one in report["result"]["parts"]] == ["decode-1"]
-    assert engine_state(weir) == "ready"
+    assert weir.engine_state() == "ready"
 
 
 def test_a_second_bench_is_refused_and_stop_ends_the_first(weir: Weir) -> None:
@@ -131,7 +117,7 @@ def test_an_engine_that_dies_is_an_error_with_its_cause(weir: Weir) -> None:
     process = weir.start("bench", "--only", "decode")
     until(lambda: bool(_progress(weir)), "the first part")
 
-    os.kill(int(weir.json("status")["engine"]["pid"]), signal.SIGKILL)
+    os.kill(int(weir.told()["engine"]["pid"]), signal.SIGKILL)
     _, err = process.communicate(timeout=40)
 
     assert process.returncode == 5

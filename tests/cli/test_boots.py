@@ -7,8 +7,8 @@ import pytest
 
 from studio.domain.boots import BootHistory
 from tests.cli.boots_samples import FREED, HISTORY, PINNED
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -15,8 +15,8 @@ from studio.domain.bundles import (
     TrustRequest,
 )
 from tests.cli.bundle_samples import EXPORTED, FINGERPRINT, IMPORTED, SIGNERS
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 OPEN = "sm70-1cat-1.5.2"

@@ -2,9 +2,7 @@
 
 import json
 
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Typed
 
 
 def test_it_answers_with_nothing_running(typed: Typed) -> None:

@@ -9,9 +9,9 @@ from studio.cli.keys import chosen
 from studio.domain.control import KeyInfo, Status
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.server import EngineState
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.serving_samples import KEY, ready
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -4,7 +4,7 @@ import pytest
 
 from studio.cli.arguments import parse
 from studio.cli.connect import CONNECT_COMMANDS
-from tests.cli.conftest import Ran
+from tests.cli.typed import Ran
 
 
 @pytest.mark.parametrize("action", ["show", "write", "undo"])

@@ -222,3 +222,23 @@ def test_in_a_pipe_drawings_follow_each_other(environ: dict[str, str]) -> None:
     console.redraw("b")
 
     assert out.getvalue() == "a\n\nb\n"
+
+
+@pytest.mark.parametrize("environ", [{}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_terminal_that_is_gone_is_noticed_also_by_who_writes_first(
+    environ: dict[str, str], writes: bool
+) -> None:
+    """`weir up` ends with its terminal; a line of progress may be what meets its end."""
+    person, side = pty.openpty()
+    with os.fdopen(side, "r+b", buffering=0) as raw, io.TextIOWrapper(raw, "utf-8") as stream:
+        console = Console(io.StringIO(), stream, environ=environ)
+        assert not console.has_hung_up()
+
+        os.close(person)
+        if writes:
+            console.live("pool 3 %")
+            console.note("said to nobody")
+
+        assert console.has_hung_up()
+        console.note("and nothing is in the way of the end")

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.remedy_samples import DIAGNOSIS
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

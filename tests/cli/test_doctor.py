@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from studio.domain.doctor import DoctorReport, Level
-from tests.cli.conftest import Ran
 from tests.cli.doctor_samples import REPORT
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 from tests.fakes.nvml_stub import NvmlHost, nvml_host
 from tests.host.test_nvml import CARD, MIB, machine
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from studio.domain.diagnosis import FixRequest, RemedyList
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.remedy_samples import OFFERED
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

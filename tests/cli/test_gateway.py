@@ -7,9 +7,7 @@ import pytest
 from studio.cli.arguments import parse
 from studio.cli.gateway import report_text
 from studio.domain.gateway import GatewayReport, GatewaySettings
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Typed
 
 
 def test_names_are_set_shown_and_forgotten(typed: Typed) -> None:

@@ -12,3 +12,4 @@ def test_an_alias_takes_a_model_or_means_whatever_is_served() -> None:
     assert parse(["gateway"]).command == "gateway"
     assert parse(["gateway", "--json"]).json
     assert parse(["gateway", "listen", "0.0.0.0", "--expose"]).expose
+    assert parse(["gateway", "listen", "--port", "18044"]).port == 18044

@@ -7,8 +7,8 @@ import pytest
 
 from studio.cli import gpus as gpus_module
 from studio.domain.cards import CardSample, CardsReading
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 READING = CardsReading(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.monitor_samples import ANSWER, SINCE, STATE
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -57,6 +57,8 @@ def test_nothing_kept_is_said() -> None:
         (101.0, "tok/s", "101 tok/s"),
         (3.14159, "s", "3.14 s"),
         (68_605.0, "tokens", "68,605 tokens"),
+        (512.3333, "tokens", "512 tokens"),
+        (4.6231, "tok/step", "4.62 tok/step"),
         (3.0, "", "3"),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_keys import Typed
+from tests.cli.typed import Typed
 from tests.fakes.logind import private_bus
 from tests.fakes.secret_service import secret_service
 
@@ -13,7 +13,7 @@ from tests.fakes.secret_service import secret_service
 def test_a_key_in_the_keyring_is_shown_again_until_it_is_revoked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole way, over a real bus, from processes of their own."""
+    """The whole way, over a real bus; each command begins anew."""
     typed = Typed(tmp_path / "my höme")
     (tmp_path / "bus").mkdir()
     with (

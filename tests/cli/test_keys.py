@@ -1,37 +1,8 @@
 """`weir keys` as a person types it, on a real home and without a service."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class Typed:
-    """A terminal with a home."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-
-    def __call__(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        """Type one command."""
-        environment = {**os.environ, "WEIR_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
-        ran = subprocess.run(
-            [sys.executable, "-m", "studio", *words],
-            env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        assert ran.returncode == status, ran.stderr
-        return ran
-
-
-@pytest.fixture
-def typed(tmp_path: Path) -> Typed:
-    """Return a terminal with an empty home."""
-    return Typed(tmp_path / "my höme")
+from tests.cli.typed import Typed
 
 
 def test_a_key_from_its_making_to_its_end(typed: Typed) -> None:

@@ -15,14 +15,14 @@ from studio.cli.logs import entry_text
 from studio.domain.tracebacks import LogEntry
 from studio.serving.log_file import file_of
 from studio.serving.logs import LogKeeper
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.terminal import Terminal, piped
+from tests.cli.typed import Ran
 from tests.fakes.waiting import until
 from tests.fakes.weir import Weir as RealWeir
 from tests.fakes.weir import fake_weir
 
-RUNAWAY_CPU_S = 4.0
+RUNAWAY_CPU_S = 2.0
 """More than starting takes: from then on it matches."""
 
 Weir = Callable[..., Ran]

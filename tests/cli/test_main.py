@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from studio import __version__
-from studio.domain.errors import ErrorInfo
-from tests.cli.conftest import Ran
+from studio.__main__ import LocalConnector
+from studio.domain.errors import ErrorInfo, HostLacks
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.terminal import ROOT, piped
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 
@@ -120,3 +121,16 @@ def test_help_loads_nothing_heavy() -> None:
     )
 
     assert ran.stderr == "[]\n"
+
+
+def test_an_installation_without_a_window_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt's Python half lies in the program's archive: asked for, it would talk of itself first."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "weir"))
+
+    with pytest.raises(HostLacks, match="has no window") as refused:
+        LocalConnector().ui([])
+
+    assert refused.value.code == "window-missing"

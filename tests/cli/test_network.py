@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from studio.domain.network import NetworkChange, NetworkReport
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.network_samples import REPORT
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -5,9 +5,7 @@ import json
 import pytest
 
 from studio.cli.arguments import parse
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Typed
 
 PRESET = "cpu-demo"
 

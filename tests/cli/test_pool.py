@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from studio.domain.pool import PoolReport
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.monitor_samples import POOL
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -82,7 +82,8 @@ def test_a_preset_says_where_its_values_come_from() -> None:
     assert "prefix_cache_retention_interval = dense" in text
     assert "embed_uva = not set" in text
     assert "pool 68,605 tokens" in text
-    assert "then prepared: base, overlay" in text
+    batch = " ".join(preset_text.detail_text(detail("27b-batch-fp8"), 200).split())
+    assert "then prepared: lm-head, embedding" in batch
 
 
 def test_a_refusal_is_said_once() -> None:

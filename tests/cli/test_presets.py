@@ -3,6 +3,7 @@
 Nothing is played: the commands answer in this process, on an empty home.
 """
 
+import functools
 import io
 import os
 import sys
@@ -13,11 +14,9 @@ import msgspec
 import pytest
 
 from studio.__main__ import LocalConnector
-from studio.cli.console import Console
-from studio.cli.main import run
 from studio.domain.control import PresetInfo
 from studio.domain.presets import ArgvResult, PresetDetail, PresetDiff, PresetText
-from tests.cli.conftest import Ran
+from tests.cli.typed import Ran, through
 
 Weir = Callable[..., Ran]
 
@@ -28,13 +27,7 @@ def weir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Weir:
     monkeypatch.setenv("WEIR_HOME", str(tmp_path / "höme with blanks"))
     monkeypatch.delenv("WEIR_CATALOGUE", raising=False)
 
-    def call(*argv: str) -> Ran:
-        out, err = io.StringIO(), io.StringIO()
-        console = Console(out, err, json="--json" in argv, environ={})
-        status = run(argv, LocalConnector(), console)
-        return Ran(status, out.getvalue(), err.getvalue())
-
-    return call
+    return functools.partial(through, LocalConnector())
 
 
 def editor(folder: Path, code: str) -> str:

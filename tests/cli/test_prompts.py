@@ -6,9 +6,7 @@ import json
 from studio.cli.console import Console
 from studio.cli.prompts import entry_text, state_text, warn
 from studio.domain.keys import PromptEntry, PromptLogState
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Typed
 
 
 class Terminal(io.StringIO):

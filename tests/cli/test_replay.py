@@ -7,8 +7,8 @@ import pytest
 from studio.cli.arguments import parse
 from studio.cli.mistakes import UsageError
 from studio.cli.replay import refused
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -6,9 +6,9 @@ import msgspec
 
 from studio.domain.integrity import Collected, Difference, DifferenceKind, Repaired, Verdict
 from studio.domain.runtimes import PinRequest, RuntimeDetail, RuntimeList
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.runtime_samples import COLLECTED, REPAIRED, RUNTIMES, VERDICT
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 OPEN = "sm70-1cat-1.5.2"
@@ -99,6 +99,15 @@ def test_what_takes_long_gets_a_service_that_ends_with_it(
 
     assert connector.started == [True]
     assert service.holders == 0
+
+
+def test_a_stop_says_what_stays(weir: Weir) -> None:
+    """Whoever stops it wants to know that nothing of it is lost, and what is in use."""
+    said = " ".join(weir("runtime", "stop", NAME).out.split())
+
+    assert "What was fetched is kept" in said
+    assert "3f9a0c51b7d2 stays in use." in said
+    assert weir("runtime", "stop", NAME, "--json").document()["was_running"] is True
 
 
 def test_a_runtime_that_is_whole_is_status_0(weir: Weir, service: FakeService) -> None:

@@ -6,7 +6,14 @@ import pytest
 from studio.cli import runtime_text
 from studio.domain.hardware import HostSnapshot
 from studio.domain.integrity import Difference, DifferenceKind
-from studio.domain.runtimes import BuiltStep, RuntimeDetail, RuntimeInfo, RuntimeState, StepState
+from studio.domain.runtimes import (
+    BuiltStep,
+    InstallStopped,
+    RuntimeDetail,
+    RuntimeInfo,
+    RuntimeState,
+    StepState,
+)
 from studio.host.paths import Paths, bundled_root
 from studio.runtimes import describe
 from studio.runtimes.catalog import Catalog
@@ -197,3 +204,16 @@ def test_patches_that_are_left_out_are_named_with_what_that_costs() -> None:
     assert "Left out where it does not fit; then pool and memory are read" in newer
     assert "pth-flash-attn: " in older
     assert "`--with pth-flash-attn`" in older
+
+
+def test_a_stop_without_effect_says_why() -> None:
+    """Nothing was under way, or it was over already; neither reads as if it was stopped."""
+    nothing = InstallStopped(runtime="tiny-1.0", was_running=False)
+    late = InstallStopped(
+        runtime="tiny-1.0", was_running=True, is_finished=True, current="3f9a0c51b7d2e8"
+    )
+    first = InstallStopped(runtime="tiny-1.0", was_running=True)
+
+    assert "nothing to stop" in runtime_text.stopped_text(nothing)
+    assert "3f9a0c51b7d2 is in use" in runtime_text.stopped_text(late)
+    assert "stays in use" not in runtime_text.stopped_text(first)

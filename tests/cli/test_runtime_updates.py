@@ -5,9 +5,9 @@ from collections.abc import Callable
 import msgspec
 
 from studio.domain.runtimes import InstallRequest, RuntimeUpdated, RuntimeUpdates
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.runtime_samples import UPDATED, UPDATES
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 NAME = "cpu-vllm-0.32.0"

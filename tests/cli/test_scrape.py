@@ -7,10 +7,7 @@ import pytest
 
 from studio.cli.scrape import info_text
 from studio.domain.scrape import ScrapeInfo
-from tests.cli.conftest import Ran
-from tests.cli.test_keys import Typed, typed
-
-__all__ = ["typed"]
+from tests.cli.typed import Ran, Typed
 
 Weir = Callable[..., Ran]
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from studio.domain.selftest import SelftestReport
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
 from tests.cli.selftest_samples import OPEN, SAFE
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

@@ -1,14 +1,13 @@
-"""`weir runtime series` as a person runs it: a program, a home, no service."""
+"""`weir runtime series` as a person types it, without a service."""
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import Typed
+from tests.fakes.catalogue import copy_data
 from tests.fakes.git import git, make_repository
 from tests.runtimes import standin
 from tests.runtimes.standin import NAME, StandIn
@@ -21,30 +20,16 @@ ROOT = Path(__file__).parents[2]
 def stand_in(tmp_path: Path) -> StandIn:
     """A catalogue whose runtime takes a series of another project."""
     made = standin.make(tmp_path)
-    for name in (
-        "failures.toml",
-        "slow_paths.toml",
-        "client_traps.toml",
-        "cache_marks.toml",
-        "alarms.toml",
-    ):
-        shutil.copy(ROOT / "runtimes" / name, made.paths.catalogue / "runtimes")
+    copy_data(made.paths.catalogue / "runtimes")
     make_repository(tmp_path / "upstream", FILES)
     pinned(made, tmp_path / "upstream")
     return made
 
 
 def weir(stand_in: StandIn, *argv: str) -> subprocess.CompletedProcess[str]:
-    """Run the program."""
-    places = {"WEIR_HOME": stand_in.paths.home, "WEIR_CATALOGUE": stand_in.paths.catalogue}
-    return subprocess.run(
-        [sys.executable, "-m", "studio", *argv],
-        cwd=ROOT,
-        env={**os.environ, **{name: str(path) for name, path in places.items()}},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Type a command."""
+    catalogue = {"WEIR_CATALOGUE": str(stand_in.paths.catalogue)}
+    return Typed(stand_in.paths.home, catalogue).try_(*argv)
 
 
 def test_a_series_is_fetched_and_listed_without_a_service(stand_in: StandIn) -> None:

@@ -20,7 +20,7 @@ from studio.control import launcher
 from studio.control.client import ControlClient
 from studio.control.router import Router
 from studio.host.systemd import UserManager
-from tests.cli.conftest import Ran
+from tests.cli.typed import Ran
 from tests.fakes import fake_systemd
 from tests.fakes.catalogue import PRESET
 from tests.fakes.waiting import is_alive, until
@@ -192,9 +192,7 @@ def test_what_was_chosen_is_served_after_an_install(person: Person) -> None:
 
     command(person, "service", "install")
 
-    until(
-        lambda: person.home.json("status")["engine"]["state"] == "ready", "the engine", limit_s=60
-    )
+    until(lambda: person.home.engine_state() == "ready", "the engine", limit_s=60)
     assert json.loads((person.home.paths.home / "autostart.json").read_text())["preset"] == PRESET
     command(person, "service", "uninstall")
 

@@ -7,8 +7,8 @@ import pytest
 
 from studio.cli.settings import settings_text
 from studio.domain.settings import CareChange, CareSettings, OnDeath, OnStall
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 
@@ -51,7 +51,7 @@ def test_what_the_environment_gives_is_no_default() -> None:
     chosen = settings_text(CareSettings(sample_s=0.2, chosen=("sample-s",)))
 
     assert "engine and host (by WEIR_SAMPLE_S)" in given
-    assert chosen.endswith("engine and host")
+    assert "engine and host\n" in chosen
 
 
 @pytest.mark.parametrize("death", list(OnDeath))
@@ -68,6 +68,13 @@ def test_every_choice_has_words(death: OnDeath, stall: OnStall) -> None:
     assert f"{stall}: " in text
     assert "1 min 30 s" in text
     assert "503 at once" in text
-    assert text.count("(the default)") == 3
+    assert text.count("(the default)") == 5
     assert "1 s: so often the monitor looks" in text
     assert "30.0 s: so long" in settings_text(CareSettings(wait_s=30))
+
+
+def test_every_name_stands_apart_from_what_it_means() -> None:
+    """`check-updatesoff` cannot be read, nor typed."""
+    lines = settings_text(CareSettings()).splitlines()
+
+    assert "check-updates" in {line.split()[0] for line in lines}

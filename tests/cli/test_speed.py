@@ -5,9 +5,9 @@ from collections.abc import Callable
 import msgspec
 
 from studio.domain.speed import SpeedReport
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector
 from tests.cli.monitor_samples import SPEED
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

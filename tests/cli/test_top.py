@@ -20,10 +20,10 @@ from studio.cli.arguments import parse
 from studio.cli.cells import Line, text_of
 from studio.cli.console import Console
 from studio.domain.metrics import Tick
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService, ticked
 from tests.cli.serving_samples import TICK, ready
 from tests.cli.terminal import ROOT, Terminal, piped
+from tests.cli.typed import Ran
 from tests.fakes.waiting import until, until_async
 
 ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"

@@ -14,10 +14,10 @@ from studio.domain.events import EngineChanged, Stage, StageProgress, StageState
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.service import UnitStart
 from tests.cli import fake_service
-from tests.cli.conftest import Ran
 from tests.cli.fake_service import FakeConnector, FakeService, ticked
 from tests.cli.serving_samples import KEY, ready
 from tests.cli.terminal import Terminal, piped
+from tests.cli.typed import Ran
 
 Weir = Callable[..., Ran]
 

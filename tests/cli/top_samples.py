@@ -6,6 +6,7 @@ from studio.cli.top_state import State
 from studio.domain.alarms import Alarm, Severity
 from studio.domain.cards import CardSample
 from studio.domain.control import GatewayInfo, KeyInfo
+from studio.domain.demand import NextStep, PresetQueue, Queue, QueuedRequest, Reason
 from studio.domain.keys import RequestEntry
 from studio.domain.metrics import Tick
 from studio.domain.pool import PoolReport, Resident, ResidentState, Room
@@ -15,6 +16,7 @@ from studio.domain.speed import KeySpeed, SpeedReport, SpeedVerdict, SpeedVerdic
 from studio.domain.spill import SpillFlow, SpillKind
 
 NOW = 1_764_417_600.0
+CHAT = "/v1/chat/completions"
 GIB = 1 << 30
 MIB = 1 << 20
 ENGINE = EngineSnapshot(
@@ -223,6 +225,20 @@ def state(
     return found
 
 
+QUEUE = Queue(
+    presets=(
+        PresetQueue(
+            preset="27b-long",
+            served_name="qwen-long",
+            requests=(
+                QueuedRequest(since=NOW - 31, key="laptop", route=CHAT, is_stream=True),
+                QueuedRequest(since=NOW - 2, key="phone", route=CHAT, is_stream=False),
+            ),
+        ),
+    ),
+    waiting=2,
+    next=NextStep(preset="27b-long", reason=Reason.RESIDENCE, at=NOW + 50),
+)
 STATES: dict[str, State] = {
     "none": state(None),
     "one": state((card(),)),
@@ -240,6 +256,7 @@ STATES: dict[str, State] = {
         (card(name="显卡" * 30), card(1, name="RTX " + "x" * 200)),
         keys=keys("默认密钥" * 10, "e\u0301" * 40, "tab\tand\x1b[31mred"),
     ),
+    "queued": state((card(),), queue=QUEUE),
     "gone": state((card(),), gone="weir down"),
     "stopped": State(engine=EngineSnapshot(), keys=[], requests=[]),
     "empty": State(),

@@ -23,6 +23,7 @@ async def test_every_call_goes_where_the_document_says() -> None:
                 "/runtimes/x/install",
                 "",
             ),
+            (lambda c: c.stop_install("a/b"), "POST", "/runtimes/a%2Fb/stop", ""),
             (lambda c: c.verify_runtime("x", VerifyRequest()), "POST", "/runtimes/x/verify", ""),
             (lambda c: c.fetch_series("x"), "POST", "/runtimes/x/series", ""),
             (lambda c: c.repair_runtime("x"), "POST", "/runtimes/x/repair", ""),

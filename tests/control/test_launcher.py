@@ -15,7 +15,7 @@ import pytest
 
 from studio.app.studio import Studio
 from studio.app.wiring import Parts
-from studio.control import launcher, service
+from studio.control import address, launcher, service
 from studio.control.router import Router
 from studio.domain.errors import HostLacks, NotFound, ServiceUnreachable, StudioError
 from studio.host import files
@@ -58,9 +58,9 @@ async def connect(paths: Paths, *, start: bool = True, hold: bool = False) -> in
 def leave(paths: Paths, *, port: int, token: str = "old", pid: int = 1) -> None:
     """Leave the files of a service that was killed."""
     files.make_private(paths.service)
-    address = {"port": port, "pid": pid, "version": "0.0.9", "started_at": 0.0}
-    service.address_file(paths).write_text(json.dumps(address))
-    service.token_file(paths).write_text(token)
+    place = {"port": port, "pid": pid, "version": "0.0.9", "started_at": 0.0}
+    address.address_file(paths).write_text(json.dumps(place))
+    address.token_file(paths).write_text(token)
 
 
 @contextlib.contextmanager
@@ -130,20 +130,26 @@ def _nobody() -> tuple[int, list[bytes]]:
     ],
     ids=["nobody", "a web page", "another token", "ssh", "hangs up"],
 )
-async def test_the_files_of_a_killed_service_bar_nobody(
+async def test_whoever_has_the_port_of_a_killed_service_is_not_taken_for_it(
     paths: Paths, said: tuple[bytes, ...] | None
 ) -> None:
-    """Its port may be anybody's by now."""
+    """It may be anybody's by now."""
     with contextlib.ExitStack() as stack:
         port, _ = _nobody() if said is None else stack.enter_context(foreigner(*said))
         leave(paths, port=port)
 
         with pytest.raises(ServiceUnreachable) as caught:
             await connect(paths, start=False)
-        started = await connect(paths)
 
     assert caught.value.code == "service-not-running"
-    assert psutil.pid_exists(started)
+
+
+async def test_the_files_of_a_killed_service_bar_nobody(paths: Paths) -> None:
+    """A program with another token answers where it was; the start does not mind."""
+    with foreigner(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n") as (port, _):
+        leave(paths, port=port)
+
+        assert psutil.pid_exists(await connect(paths))
 
 
 async def test_a_foreign_program_that_says_nothing_costs_seconds_only(
@@ -160,17 +166,17 @@ async def test_a_foreign_program_that_says_nothing_costs_seconds_only(
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda p: service.address_file(p).write_bytes(b""),
-        lambda p: service.address_file(p).write_bytes(b"\x00" * 120),
-        lambda p: service.address_file(p).write_bytes(b'{"port": "18020"}'),
-        lambda p: service.address_file(p).write_bytes(b'{"port": -1, "pid": 1, '
+        lambda p: address.address_file(p).write_bytes(b""),
+        lambda p: address.address_file(p).write_bytes(b"\x00" * 120),
+        lambda p: address.address_file(p).write_bytes(b'{"port": "18020"}'),
+        lambda p: address.address_file(p).write_bytes(b'{"port": -1, "pid": 1, '
                                                       b'"version": "", "started_at": 0}'),
-        lambda p: service.address_file(p).write_bytes(b'{"port": 99999, "pid": 1, '
+        lambda p: address.address_file(p).write_bytes(b'{"port": 99999, "pid": 1, '
                                                       b'"version": "", "started_at": 0}'),
-        lambda p: service.token_file(p).write_bytes(b"\xff\xfe"),
-        lambda p: service.token_file(p).write_bytes(b"two\nlines\r\n: x"),
-        lambda p: service.token_file(p).write_bytes(b""),
-        lambda p: service.token_file(p).unlink(),
+        lambda p: address.token_file(p).write_bytes(b"\xff\xfe"),
+        lambda p: address.token_file(p).write_bytes(b"two\nlines\r\n: x"),
+        lambda p: address.token_file(p).write_bytes(b""),
+        lambda p: address.token_file(p).unlink(),
     ],
     ids=["empty", "zeros", "wrong type", "port -1", "port 99999", "token no text",
          "token lines", "token empty", "no token"],
@@ -186,12 +192,20 @@ async def test_damaged_files_are_taken_for_stale_ones(
         await connect(paths, start=False)
 
     assert caught.value.code == "service-not-running"
+
+
+async def test_damaged_files_are_written_anew(paths: Paths) -> None:
+    """By the service that is started."""
+    leave(paths, port=free_port())
+    address.address_file(paths).write_bytes(b"\x00" * 120)
+    address.token_file(paths).write_bytes(b"\xff\xfe")
+
     assert psutil.pid_exists(await connect(paths))
 
 
 async def test_a_service_that_is_just_ending_is_waited_out(paths: Paths) -> None:
     """`weir down; weir up`: the old one still holds the lock, and answers no more."""
-    with files.exclusive(service.lock_file(paths)) as is_ours:
+    with files.exclusive(address.lock_file(paths)) as is_ours:
         assert is_ours
         async with asyncio.TaskGroup() as tasks:
             starting = tasks.create_task(connect(paths))
@@ -203,7 +217,7 @@ async def test_a_service_that_is_just_ending_is_waited_out(paths: Paths) -> None
 
 def release(paths: Paths) -> None:
     """Let go of this process's lock on the home, as an ending service does."""
-    service.lock_file(paths).unlink()
+    address.lock_file(paths).unlink()
 
 
 async def test_a_folder_full_of_strange_modules_changes_nothing(
@@ -255,7 +269,7 @@ async def test_a_held_service_ends_with_its_holder(paths: Paths) -> None:
         await client.close()
 
     await gone([pid])
-    assert not service.address_file(paths).exists()
+    assert not address.address_file(paths).exists()
 
 
 async def test_a_held_service_stays_once_somebody_keeps_it(paths: Paths) -> None:

@@ -52,7 +52,9 @@ def documented() -> list[tuple[str, str]]:
 
 async def test_the_document_and_the_table_agree(router: Router) -> None:
     """Other programs are written from the document."""
-    calls = [call for call in documented() if call[1] not in ("/events", "/keep")]
+    apart = ("/events", "/keep")
+    # What is said of WSL is answered on Windows, where no service runs: control/salvage.py.
+    calls = [one for one in documented() if one[1] not in apart and not one[1].startswith("/wsl")]
 
     assert len(calls) >= 13
     for method, path in calls:

@@ -25,7 +25,7 @@ def test_a_platform_without_runtimes_stops_everything(system: str, machine: str)
 
     assert check.level is Level.STOPS
     assert check.stops == (EVERYTHING,)
-    assert ("WSL" in (check.advice or "")) is (system == "windows")
+    assert ("weir wsl setup" in (check.advice or "")) is (system == "windows")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from studio.domain.events import (
     GatewayChanged,
     KeysChanged,
     LogAppended,
+    ModelsChanged,
     PoolChanged,
     QueueChanged,
     ServiceStopping,
@@ -38,6 +39,7 @@ from studio.domain.events import (
     Ticked,
     UpFinished,
 )
+from studio.domain.library import CheckInfo, CheckState
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.pool import PoolReport, Room
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
@@ -93,6 +95,11 @@ EVENTS = [
     PoolChanged(pool=PoolReport(at=1.0, room=Room(sentence="Nothing fits."))),
     QueueChanged(queue=QUEUE),
     DownloadsChanged(downloads=DownloadList()),
+    ModelsChanged(
+        models=2,
+        size_bytes=5,
+        checks=(CheckInfo(model="o/n", path="/m", state=CheckState.WAITING, done_bytes=1),),
+    ),
     AlarmChanged(
         alarm=Alarm(
             code="a-b", severity=Severity.HARM, title="T", cause="C.", since=1.0, raised_at=2.0

@@ -19,7 +19,7 @@ KNOWN = ("pool_used_tokens", "spill_bytes", "decode_tokens_per_s", "card0.power_
         ("card3.temperature_c", "°C"),
         ("card3.sm_clock_mhz", "MHz"),
         ("pool_used_share", "share"),
-        ("tokens_per_step", "tokens"),
+        ("tokens_per_step", "tok/step"),
         ("running", ""),
     ],
 )

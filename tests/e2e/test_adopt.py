@@ -24,11 +24,6 @@ def ask(base_url: str, key: str) -> httpx.Response:
     )
 
 
-def state(weir: Weir) -> str:
-    """Return the engine's state."""
-    return str(weir.json("status")["engine"]["state"])
-
-
 def adopt(weir: Weir, tmp_path: Path, url: str, key: str) -> dict[str, str]:
     """Adopt the engine at `url`."""
     file = tmp_path / "key"
@@ -59,7 +54,7 @@ def test_an_adopted_engine_serves_and_outlives_everything_of_ours(
         os.kill(weir.service_pid(), signal.SIGKILL)
         (weir.paths.service / "service.json").unlink()
         weir.begin_service()
-        until(lambda: state(weir) == "adopted", "the adopted engine")
+        until(lambda: weir.engine_state() == "adopted", "the adopted engine")
         assert ask(result["base_url"], result["api_key"]).status_code == 200
 
         assert weir.run("down").returncode == 0
@@ -74,7 +69,7 @@ def test_its_death_is_shown_and_the_way_on_is_one_command(weir: Weir, tmp_path: 
         adopt(weir, tmp_path, f"unix:{engine.engine.path}", KEY)
         os.killpg(engine.process.pid, signal.SIGKILL)
 
-        until(lambda: state(weir) == "gone", "its loss")
+        until(lambda: weir.engine_state() == "gone", "its loss")
 
         shown = weir.run("status").stdout
         assert "Adopted, and gone: Bob's" in shown
@@ -95,7 +90,7 @@ def test_a_real_vllm_is_adopted(serving: Serving, tmp_path: Path) -> None:
         assert result["pool_tokens"]
         assert ask(result["base_url"], result["api_key"]).status_code == 200
         until(
-            lambda: (weir.json("status")["tick"] or {}).get("pool_tokens") is not None,
+            lambda: (weir.told()["tick"] or {}).get("pool_tokens") is not None,
             "the pool in the monitor",
         )
         assert weir.run("down").returncode == 0

@@ -207,6 +207,23 @@ async def test_mapped_weights_that_do_not_fit_raise_the_alarm(
     assert alarm.raised_at - alarm.since <= LATENCY_S
 
 
+@pytest.mark.soak
+async def test_a_machine_whose_memory_is_taken_raises_the_alarm(tmp_path: Path) -> None:
+    """The next that asks for some is ended by the kernel, and that is most likely the engine."""
+    memory = psutil.virtual_memory()
+    least = min(2 << 30, memory.total // 20)
+    taken = memory.available - least * 3 // 4
+    async with monitor(tmp_path, None, settles=False) as seen:
+        await until_async(lambda: bool(seen.ticks), "a second")
+        assert seen.find("host-memory-low") is None
+
+        with hog("hold", str(taken)):
+            alarm = await seen.raised("host-memory-low")
+
+    assert "of memory left" in alarm.title
+    assert alarm.raised_at - alarm.since <= LATENCY_S
+
+
 async def test_a_disk_that_fills_up_raises_the_alarm(tmp_path: Path) -> None:
     """A real file system, filled and emptied."""
     with small_disk(tmp_path / "models", 16 * MIB) as models:
@@ -227,12 +244,12 @@ def test_the_real_engine_under_a_limit_raises_its_alarms(serving: Serving, limit
     weir = serving.weir
 
     def codes() -> list[str]:
-        return [one["code"] for one in weir.json("alarms")["active"]]
+        return [one["code"] for one in weir.told("alarms")["active"]]
 
     service = next(row["pid"] for row in weir.json("ps") if row["role"] == "service")
     limited.take(service)  # what it starts from now on lies there, too
     weir.json("restart", limit_s=INSTALL_LIMIT_S)
-    until(lambda: weir.json("status")["tick"] is not None, "a second")
+    until(lambda: weir.told()["tick"] is not None, "a second")
     assert "memory-limit-near" not in codes()
     used = held(limited)
 

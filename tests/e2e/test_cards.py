@@ -143,7 +143,7 @@ def test_a_driver_that_hangs_does_not_hold_the_service(cards: Machine) -> None:
 
     assert "has not answered" in tick["cards_note"]
     assert {one["utilisation_share"] for one in tick["cards"]} == {None}
-    assert took_s < 2
+    assert took_s < 10
     assert [one["temperature_c"] for one in back["cards"]] == [47, 50]
 
 

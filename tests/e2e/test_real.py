@@ -7,11 +7,10 @@ import signal
 import anthropic
 import httpx
 import openai
-import psutil
 import pytest
 
 from tests.conftest import RealEngine, Serving, engine_of
-from tests.fakes.waiting import until
+from tests.fakes.waiting import is_alive, until
 
 pytestmark = pytest.mark.real
 
@@ -179,18 +178,19 @@ def test_a_killed_engine_comes_back(serving: Serving, role: str) -> None:
     Two rounds, since the third death within ten minutes is one too many by design.
     """
     weir = serving.weir
-    before = {row["pid"] for row in weir.json("ps") if row["role"] != "service"}
-    victim = next(row["pid"] for row in weir.json("ps") if row["role"] == role)
+    rows = weir.json("ps")
+    before = {row["pid"] for row in rows if row["role"] != "service"}
+    victim = next(row["pid"] for row in rows if row["role"] == role)
 
     os.kill(victim, signal.SIGKILL)
 
     def is_back() -> bool:
-        engine = weir.json("status")["engine"]
+        engine = weir.told()["engine"]
         assert engine["state"] != "failed", json.dumps(engine["error"])
         return engine["state"] == "ready" and engine["pid"] not in before
 
     until(is_back, "the engine's return", limit_s=BOOT_LIMIT_S)
-    assert not [pid for pid in before if psutil.pid_exists(pid)]
+    assert not [pid for pid in before if is_alive(pid)]
     assert ask(serving) == ANSWER
 
 

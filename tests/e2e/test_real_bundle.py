@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from studio.host.paths import Paths
-from tests.conftest import INSTALL_LIMIT_S
+from tests.conftest import REAL_RUNTIME, RealRuntime
 from tests.fakes.weir import Weir, weir_home
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(2400)]
 
-RUNTIME = "cpu-vllm-0.32.0"
 LIMIT_S = 1200.0
 NOWHERE = "http://127.0.0.1:1"
 NO_NETWORK = {
@@ -30,14 +29,16 @@ NO_NETWORK = {
 
 def python_of(paths: Paths, runtime_id: str) -> Path:
     """Return the interpreter of an installation."""
-    return paths.runtimes / RUNTIME / runtime_id[:12] / "python/bin/python3"
+    return paths.runtimes / REAL_RUNTIME / runtime_id[:12] / "python/bin/python3"
 
 
-def test_exported_imported_and_asked_for_its_version(real_home: Weir, tmp_path: Path) -> None:
+def test_exported_imported_and_asked_for_its_version(
+    real_runtime: RealRuntime, tmp_path: Path
+) -> None:
     """Equal id, every byte as signed, and an engine that starts, with no way to the network."""
-    real_home.json("runtime", "install", RUNTIME, limit_s=INSTALL_LIMIT_S)
-
-    out = real_home.json("runtime", "export", RUNTIME, "--to", str(tmp_path), limit_s=LIMIT_S)
+    out = real_runtime.weir.json(
+        "runtime", "export", REAL_RUNTIME, "--to", str(tmp_path), limit_s=LIMIT_S
+    )
 
     with weir_home(tmp_path / "the öther box", None) as box:
         offline = Weir(
@@ -54,7 +55,7 @@ def test_exported_imported_and_asked_for_its_version(real_home: Weir, tmp_path: 
         )
         assert taken["runtime_id"] == out["runtime_id"]
         assert taken["is_catalogued"]
-        verdict = offline.json("runtime", "verify", RUNTIME, "--full", limit_s=LIMIT_S)
+        verdict = offline.json("runtime", "verify", REAL_RUNTIME, "--full", limit_s=LIMIT_S)
         assert verdict["differences"] == []
         assert not (box.paths.cache / "uv").exists()
         command = ["-I", "-m", "vllm.entrypoints.cli.main", "--version"]

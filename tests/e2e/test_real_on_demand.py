@@ -15,7 +15,7 @@ def test_a_cold_request_is_answered(serving: Serving) -> None:
     weir.json("gateway", "on-demand", "cpu-demo")
     weir.json("stop")
     weir.json("gateway", "on-demand", "--on")
-    assert weir.json("status")["engine"]["state"] == EngineState.STOPPED
+    assert weir.engine_state() == EngineState.STOPPED
 
     try:
         answer = httpx.post(
@@ -36,4 +36,4 @@ def test_a_cold_request_is_answered(serving: Serving) -> None:
     assert answer.status_code == 200
     assert ": cpu-demo is starting" in answer.text
     assert answer.text.rstrip().endswith("data: [DONE]")
-    assert weir.json("status")["engine"]["state"] == EngineState.READY
+    assert weir.engine_state() == EngineState.READY

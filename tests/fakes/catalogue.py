@@ -28,6 +28,7 @@ SERVED_NAME = "smollm2"
 POOL_TOKENS = 23_296
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+_DATA = ("failures.toml", "slow_paths.toml", "client_traps.toml", "cache_marks.toml", "alarms.toml")
 _RECIPE = """\
 schema_version = 1
 name = "{name}"
@@ -149,14 +150,7 @@ def make_catalogue(
         tokens=tokens,
     )
     (runtimes / RUNTIME / "runtime.toml").write_text(recipe, encoding="utf-8")
-    for name in (
-        "failures.toml",
-        "slow_paths.toml",
-        "client_traps.toml",
-        "cache_marks.toml",
-        "alarms.toml",
-    ):
-        shutil.copy(_REPOSITORY / "runtimes" / name, runtimes / name)
+    copy_data(runtimes)
     preset = _PRESET.format(
         preset=PRESET,
         runtime=RUNTIME,
@@ -170,6 +164,12 @@ def make_catalogue(
     )
     (presets / f"{PRESET}.toml").write_text(preset, encoding="utf-8")
     return folder
+
+
+def copy_data(runtimes: Path) -> None:
+    """Copy what is shipped beside the recipes into a catalogue's `runtimes`."""
+    for name in _DATA:
+        shutil.copy(_REPOSITORY / "runtimes" / name, runtimes / name)
 
 
 def install_fake(paths: Paths) -> Path:

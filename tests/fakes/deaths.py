@@ -169,7 +169,7 @@ def kill_terminal(weir: Weir, *, limit_s: float = LIMIT_S) -> float:
     """Kill a terminal with all that runs in it; return the seconds until nothing is left."""
     shown = weir.start("up")
     assert shown.stderr is not None
-    until(lambda: _serves(weir), "an engine that serves", limit_s=limit_s)
+    until(lambda: weir.engine_state() == "ready", "an engine that serves", limit_s=limit_s)
     service = weir.service_pid()
     family = [one.pid for one in psutil.Process(shown.pid).children(recursive=True)]
     killed_s = time.monotonic()
@@ -180,11 +180,6 @@ def kill_terminal(weir: Weir, *, limit_s: float = LIMIT_S) -> float:
     assert [pid for pid in family if is_alive(pid)] == []
     shown.communicate()
     return took_s
-
-
-def _serves(weir: Weir) -> bool:
-    done = weir.run("status", "--json")
-    return done.returncode == 0 and '"state": "ready"' in done.stdout.replace('":"', '": "')
 
 
 def table(rounds: list[Round]) -> str:

@@ -31,7 +31,7 @@ def install(folder: Path, state: Path) -> None:
         script = folder / name
         script.write_text(
             f"#!/bin/sh\nFAKE_SYSTEMD_STATE='{state}' "
-            f"exec '{sys.executable}' -I '{Path(__file__).resolve()}' {name} \"$@\"\n",
+            f"exec '{sys.executable}' -I -S '{Path(__file__).resolve()}' {name} \"$@\"\n",
             encoding="utf-8",
         )
         script.chmod(0o755)

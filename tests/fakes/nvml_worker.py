@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from studio.host.card_reader import CardReader
 from studio.host.card_smi import Program
 from studio.host.gpu_report import GpuReport
 
-_SHORT_S = 0.3
+_SHORT_S = 1.0
 _bounded: Bounded[GpuReport] = Bounded(nvml.read, name="nvml", within_s=_SHORT_S)
 
 
@@ -54,6 +55,9 @@ def answer(question: str) -> Any:
     if word == "fresh":
         _lives.pop().end()
         _lives.append(Live())
+        return {}
+    if word == "folders":
+        card_nvml._DRIVER_CARDS = Path(question.partition(" ")[2])
         return {}
     started = time.monotonic()
     try:

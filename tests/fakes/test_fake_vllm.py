@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,17 +15,10 @@ from studio.monitor import prometheus
 from studio.serving import diagnose, phases
 from tests.fakes import running
 from tests.fakes.running import Running, fake
+from tests.fakes.waiting import BUSY_TRIES, LIMIT_S, until
 
 SIGNATURES = diagnose.load(Path(__file__).resolve().parents[2] / "runtimes" / "failures.toml")
 CHAT = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
-
-
-def until(is_true: Callable[[], bool]) -> None:
-    """Wait for a state of other processes."""
-    deadline = time.monotonic() + running.DEADLINE_S
-    while not is_true():
-        assert time.monotonic() < deadline
-        os.sched_yield()
 
 
 def cause(engine: Running, status: int | None) -> str | None:
@@ -79,7 +71,7 @@ def test_a_signal_ends_it_cleanly_with_status_0(number: int) -> None:
         engine.process.send_signal(number)
 
         assert engine.wait() == 0
-        until(lambda: engine.group() == {})
+        until(lambda: engine.group() == {}, "the end of all its processes")
         assert cause(engine, 0) is None
 
 
@@ -140,7 +132,7 @@ def test_sigkill_of_the_api_server_leaves_core_and_worker_behind() -> None:
         with pytest.raises(ConnectionRefusedError):
             engine.engine.call("GET", "/health")
         os.killpg(engine.process.pid, signal.SIGKILL)
-        until(lambda: engine.group() == {})
+        until(lambda: engine.group() == {}, "the end of all its processes")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +155,7 @@ def test_a_killed_child_ends_it_with_status_0_and_a_log_that_says_so(name: str, 
         assert rest.endswith(b"data: [DONE]\n\n")
         assert engine.wait() == 0
         assert cause(engine, 0) == code
-        until(lambda: engine.group() == {})
+        until(lambda: engine.group() == {}, "the end of all its processes")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +171,7 @@ def test_boots_fail_as_they_were_recorded(fault: str, status: int, code: str) ->
     with fake(fault=fault, waits=False) as engine:
         assert engine.wait() == status
         assert cause(engine, status) == code
-        until(lambda: engine.group() == {})
+        until(lambda: engine.group() == {}, "the end of all its processes")
 
 
 def test_a_context_that_does_not_fit_the_pool_is_refused_with_the_true_estimate() -> None:
@@ -225,7 +217,7 @@ def test_a_boot_takes_the_time_that_was_asked_for() -> None:
     """Progress bars and forecasts are tested on slow boots."""
     started = time.monotonic()
     with fake(fault="slow-boot=0.6"):
-        assert 0.6 <= time.monotonic() - started < 3
+        assert time.monotonic() - started >= 0.6
 
 
 def test_an_engine_can_be_healthy_and_die_of_its_first_request() -> None:
@@ -294,24 +286,28 @@ def test_an_engine_can_flood_its_log() -> None:
     with fake(fault="spew=20000") as engine:
         started = time.monotonic()
         engine.read_until("line number 4000")
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < LIMIT_S
 
 
 def test_tokens_come_at_the_pace_that_was_asked_for() -> None:
-    """The gateway's and the monitor's rates are checked against it."""
+    """The gateway's and the monitor's rates are checked against it.
+
+    Never faster; slower only while the machine is busy, so a second try may be in time.
+    """
     with fake(tokens_per_s=100) as engine:
         body = {**CHAT, "max_tokens": 40, "ignore_eos": True}
-        started = time.monotonic()
-        answer = engine.engine.call("POST", "/v1/chat/completions", body)
-        elapsed_s = time.monotonic() - started
+        taken_s: list[float] = []
+        while not taken_s or (min(taken_s) >= 1.5 and len(taken_s) < BUSY_TRIES):
+            started = time.monotonic()
+            assert engine.engine.call("POST", "/v1/chat/completions", body).status == 200
+            taken_s.append(time.monotonic() - started)
         sample = prometheus.parse(engine.engine.call("GET", "/metrics").body.decode())
 
-    assert answer.status == 200
-    assert 0.4 <= elapsed_s < 1.5
-    assert sample.generation_tokens_total == 40
-    assert sample.requests_finished_total == 1
-    assert sample.ttft_count == 1
-    assert sample.itl_count == 39
+    assert 0.4 <= min(taken_s) < 1.5
+    assert sample.generation_tokens_total == 40 * len(taken_s)
+    assert sample.requests_finished_total == len(taken_s)
+    assert sample.ttft_count == len(taken_s)
+    assert sample.itl_count == 39 * len(taken_s)
 
 
 def test_bytes_that_are_no_http_get_400_and_do_no_harm() -> None:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable
 import psutil
 
 LIMIT_S = 30.0
-_LOOK_S = 0.02
+_LOOK_S = 0.01
+BUSY_TRIES = 5
+"""How often something is timed before it counts as late: a busy machine delays any one try, a fault
+of ours all of them."""
 
 
 def until(holds: Callable[[], bool], what: str, *, limit_s: float = LIMIT_S) -> None:

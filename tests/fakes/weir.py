@@ -4,24 +4,31 @@ import contextlib
 import dataclasses
 import json
 import os
+import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
 from studio.app.settings import Settings
+from studio.control.address import read_address
 from studio.host.child import MARKER
 from studio.host.documents import write_json
 from studio.host.paths import Paths, bundled_root
 from tests.fakes.catalogue import install_fake, make_catalogue
+from tests.fakes.waiting import until
 
 LIMIT_S = 60.0
+_LOWEST_PORT, _PORTS = 20_000, 12_000
+"""Below those that Linux gives to connections and to listeners that ask for any (32768 and up):
+one of these might be taken by then."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +71,36 @@ class Weir:
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 
-    def begin_service(self) -> None:
+    def told(self, path: str = "status") -> Any:
+        """Return what the service answers to one question, or an empty document without one.
+
+        For whoever waits for a state: a command a look would take the machine from what is
+        waited for.
+        """
+        found = read_address(self.paths)
+        if found is None:
+            return {}
+        address, token = found
+        with contextlib.suppress(httpx.HTTPError):
+            answer = httpx.get(
+                f"http://127.0.0.1:{address.port}/control/v1/{path}",
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=LIMIT_S,
+                trust_env=False,
+            )
+            if answer.status_code == httpx.codes.OK:
+                return answer.json()
+        return {}
+
+    def engine_state(self) -> str:
+        """Return the engine's state; `unknown` without a service."""
+        return str(self.told().get("engine", {}).get("state", "unknown"))
+
+    def begin_service(self, *words: str) -> subprocess.Popen[str]:
         """Start the service alone, so that a failed `up` leaves one to be asked about it."""
-        self.start("service", "run")
-        deadline = time.monotonic() + LIMIT_S
-        while not (self.paths.service / "service.json").exists():
-            assert time.monotonic() < deadline, "the service did not start"
-            time.sleep(0.02)
+        process = self.start("service", "run", *words)
+        until((self.paths.service / "service.json").exists, "the service", limit_s=LIMIT_S)
+        return process
 
     def service_pid(self) -> int:
         """Return the process id of the running service."""
@@ -97,6 +127,13 @@ class Weir:
         for process in self.started:
             process.kill()
             process.communicate()
+        forget_sockets(self.paths)
+
+
+def forget_sockets(paths: Paths) -> None:
+    """Remove the folder of sockets outside a home; the service, when it may, does it itself."""
+    if paths.sockets != paths.service:
+        shutil.rmtree(paths.sockets, ignore_errors=True)
 
 
 def _as_from_a_shell() -> None:
@@ -106,10 +143,12 @@ def _as_from_a_shell() -> None:
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a loopback port that nobody listens on, and that nobody is given by accident."""
+    while True:
+        port = _LOWEST_PORT + secrets.randbelow(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager

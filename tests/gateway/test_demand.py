@@ -52,6 +52,13 @@ TTL = dataclasses.replace(LISTED, ttl_s=30.0)
             id="what serves stays for its time",
         ),
         pytest.param(
+            dataclasses.replace(LONG_READY, is_measured=True),
+            [C, B],
+            LISTED,
+            Decision(preset="b", reason=Reason.MEASURED),
+            id="what is being measured stays until that is over",
+        ),
+        pytest.param(
             LONG_READY,
             [C, B],
             LISTED,

@@ -20,7 +20,7 @@ from tests.fakes.waiting import until_async
 from tests.gateway.engine_support import ENGINE_KEY, Engine, Setup
 from tests.gateway.fuzz import Attack, Mood, answers, attacks, behave, send
 
-SAMPLE = 250
+SAMPLE = 120
 ALL = 10_000
 REPEATED, ROUNDS = 500, 6
 MOST_GROWTH_BYTES = 8 << 20
@@ -128,7 +128,9 @@ def fuzz(ground: Ground, count: int) -> list[Attack]:
     attack_all()
 
     assert len(sent) >= count * 0.9, "hypothesis drew what was asked for"
-    assert ground.at_rest() == before
+    files, tasks = ground.at_rest()
+    assert files <= before[0]  # one of an earlier test may have ended meanwhile
+    assert tasks <= before[1]
     return sent
 
 

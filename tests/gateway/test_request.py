@@ -47,13 +47,16 @@ async def test_time_to_first_token_of_a_response_is_that_of_its_first_word(setup
         await raw.send(head.encode() + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         await raw.head()
         await raw.reader.readuntil(b'response.created"}\n\n')
-        waited_s = time.perf_counter() - began
+        answered = time.perf_counter()
+        waited_s = answered - began
+        while time.perf_counter() - answered <= waited_s:
+            await asyncio.sleep(0)
         prefilled.set()
         await raw.reader.readuntil(b'"a"}\n\n')
         decoded.set()
         await raw.reader.readuntil(b"0\r\n\r\n")
 
-    assert setup.records[0].ttft_s >= waited_s / 2
+    assert setup.records[0].ttft_s > waited_s  # its first event had come by then
     assert setup.records[0].ttft_s <= setup.records[0].duration_s
 
 

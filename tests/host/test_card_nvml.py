@@ -1,10 +1,12 @@
 """The cards once a second: the real pynvml, the real reader, machines from a scenario."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from studio.domain.cards import CardSample, CardsReading
+from studio.host.card_nvml import ANEW_S, SELDOM_S
 from tests.fakes.nvml_machines import MIB, h200, machine, rtx_3090, rtx_4090_wsl2, uuid, v100
 from tests.fakes.nvml_stub import NvmlHost, nvml_host
 from tests.fakes.waiting import until
@@ -231,6 +233,23 @@ def test_a_card_that_falls_off_the_bus_is_lost_and_comes_back(host: NvmlHost) ->
         assert cards[1].processes is None
         assert len(cards[1].faults) == 1
     assert [(one.is_lost, one.temperature_c) for one in back] == [(False, 47), (False, 47)]
+
+
+@pytest.mark.parametrize("later_s", [SELDOM_S, ANEW_S])
+def test_a_card_that_is_plugged_in_beside_another_is_seen(
+    host: NvmlHost, tmp_path: Path, later_s: float
+) -> None:
+    """An external card, or one that was handed back by a virtual machine: no restart for it."""
+    has_folders = later_s < ANEW_S  # WSL has none
+    host.ask(f"folders {tmp_path}")
+    assert len(host.live(machine(rtx_3090()), later_s=100).cards or ()) == 1
+
+    if has_folders:
+        (tmp_path / "0000:41:00.0").mkdir()
+    again = host.live(machine(rtx_3090(), h200()), later_s=later_s)
+
+    assert [card.name for card in again.cards or ()] == ["NVIDIA GeForce RTX 3090", "NVIDIA H200"]
+    assert not any(card.is_lost for card in again.cards or ())
 
 
 def test_a_driver_that_is_unloaded_loses_all_and_is_found_again(host: NvmlHost) -> None:

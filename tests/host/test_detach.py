@@ -2,13 +2,13 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from studio.domain.errors import HostLacks
 from studio.host import detach
+from tests.fakes.waiting import until
 
 
 def test_a_detached_process_leads_a_session_of_its_own(tmp_path: Path) -> None:
@@ -17,9 +17,7 @@ def test_a_detached_process_leads_a_session_of_its_own(tmp_path: Path) -> None:
     code = "import os; print(os.getsid(0) == os.getpid(), os.isatty(0))"
 
     started = detach.spawn([sys.executable, "-c", code], dict(os.environ), log)
-    deadline = time.monotonic() + 20
-    while started.poll() is None and time.monotonic() < deadline:
-        os.sched_yield()
+    until(lambda: started.poll() is not None, "its end")
 
     assert started.poll() == 0
     assert log.read_text().split() == ["True", "False"]

@@ -1,12 +1,23 @@
 """The person's editor: theirs first, and never a surprise."""
 
+import asyncio
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from studio.domain.errors import HostLacks
 from studio.host import editor
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let files to edit lie below the test's own folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 def program(folder: Path, code: str) -> str:
@@ -27,22 +38,26 @@ async def test_the_named_editor_gets_the_text_and_its_change_is_returned(tmp_pat
     assert path.read_text(encoding="utf-8") == "textü"
 
 
-async def test_an_editor_that_fails_says_so_and_keeps_the_text(tmp_path: Path) -> None:
+def test_an_editor_that_fails_says_so_and_keeps_the_text(tmp_path: Path, temporary: Path) -> None:
     """`:cq` in vi means: do nothing."""
     with pytest.raises(HostLacks) as caught:
-        await editor.edit("text", "a.toml", {"EDITOR": program(tmp_path, "sys.exit(3)")})
+        asyncio.run(editor.edit("text", "a.toml", {"EDITOR": program(tmp_path, "sys.exit(3)")}))
 
     assert caught.value.code == "editor-failed"
     assert "status 3" in caught.value.message
+    (kept,) = temporary.glob("*/a.toml")
+    assert kept.read_text(encoding="utf-8") == "text"
+    assert str(kept) in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("named", ["/nowhere/at/all", "'unclosed"])
-async def test_an_editor_that_cannot_be_started_is_named(named: str) -> None:
-    """A typing mistake in a profile."""
+def test_an_editor_that_cannot_be_started_is_named(named: str, temporary: Path) -> None:
+    """A typing mistake in a profile; nothing stays behind."""
     with pytest.raises(HostLacks) as caught:
-        await editor.edit("text", "a.toml", {"EDITOR": named})
+        asyncio.run(editor.edit("text", "a.toml", {"EDITOR": named}))
 
     assert caught.value.code == "editor-missing"
+    assert list(temporary.iterdir()) == []
 
 
 def test_without_a_choice_a_common_one_is_taken(tmp_path: Path) -> None:

@@ -217,6 +217,30 @@ def test_a_folder_s_size_counts_each_inode_once_and_follows_no_link(tmp_path: Pa
     assert files.folder_bytes(tmp_path / "missing") == 0
 
 
+def test_files_without_an_inode_are_each_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows tells none while it lists a folder."""
+
+    class Item:
+        path = "x"
+
+        def is_dir(self) -> bool:
+            return False
+
+        def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+            assert not follow_symlinks
+            return os.stat_result((0o100644, 0, 0, 1, 0, 0, 500, 0, 0, 0))
+
+    @contextlib.contextmanager
+    def listed(_folder: str) -> Iterator[list[Item]]:
+        yield [Item(), Item()]
+
+    monkeypatch.setattr(os, "scandir", listed)
+
+    assert files.folder_bytes(tmp_path) == 1000
+
+
 def test_only_one_holds_a_lock_and_a_killed_holder_frees_it(tmp_path: Path) -> None:
     """Two services on one home would fight over the engine; a stale lock would bar both."""
     lock = tmp_path / "new folder" / "lock"

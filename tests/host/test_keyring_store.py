@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from studio.host import keyring_store, secret_service
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 
 
 @pytest.fixture

@@ -93,3 +93,18 @@ def test_ends_are_reported_at_once() -> None:
         StageState.FAILED,
     ]
     assert all(report.rate is None for report in reports)
+
+
+def test_the_time_left_follows_from_the_rate() -> None:
+    """Nobody should have to divide gigabytes by megabytes."""
+    meter, clock, reports = metered()
+    meter.begin("Fetching", total=1000, unit="bytes")
+    assert reports[-1].left_s is None
+
+    for _second in range(5):
+        clock.now += 1
+        meter.advance(100)
+
+    assert reports[-1].left_s == 5.0
+    meter.finish()
+    assert reports[-1].left_s is None

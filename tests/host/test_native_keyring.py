@@ -5,7 +5,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from studio.host import native_keyring
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 
 
 class Memory(KeyringBackend):

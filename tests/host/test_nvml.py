@@ -275,7 +275,7 @@ def test_a_driver_that_hangs_holds_nobody_up(host: NvmlHost) -> None:
     assert first["overdue"] is True
     assert first["seconds"] < 5
     assert second["overdue"] is True
-    assert second["seconds"] < 0.2
+    assert second["seconds"] < 0.9  # it does not wait its second again
 
     host.put_in(machine(CARD))  # it comes back after all
     until(lambda: host.ask("bounded")["overdue"] is False, "an answer of the driver")

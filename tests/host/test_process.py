@@ -13,6 +13,7 @@ import pytest
 
 from studio.domain.errors import HostLacks
 from studio.host import process
+from tests.fakes.waiting import until, until_async
 
 WAIT_S = 20.0
 
@@ -226,3 +227,69 @@ async def test_a_running_helper_can_be_watched() -> None:
 
     assert result.exit_code == -signal.SIGTERM
     assert not result.timed_out
+
+
+async def test_raw_output_and_status_are_handed_over() -> None:
+    """For a helper that speaks another encoding; one that hangs has no status."""
+    code = "import sys; sys.stdout.buffer.write(b'\\xff\\xfe\\0'); sys.exit(7)"
+    environment = process.helper_environment()
+
+    status, raw = await process.capture(python(code), env=environment, timeout_s=WAIT_S)
+    hung = await process.capture(
+        python("import time; time.sleep(600)"), env=environment, timeout_s=0.2
+    )
+
+    assert (status, raw) == (7, b"\xff\xfe\0")
+    assert hung == (None, b"")
+    with pytest.raises(HostLacks):
+        await process.capture(["no-such-program"], env=environment, timeout_s=WAIT_S)
+
+
+def test_a_program_that_goes_on_writes_into_its_log(tmp_path: Path) -> None:
+    """It has no input and a session of its own."""
+    log = tmp_path / "lögs/out.log"
+    running = process.outliving(
+        python("import sys; print(sys.stdin.read() == '')"), os.environ, log
+    )
+
+    assert running.wait(WAIT_S) == 0
+    assert log.read_text(encoding="utf-8") == "True\n"
+    (tmp_path / "file").touch()
+    with pytest.raises(HostLacks):
+        process.outliving(python(""), os.environ, tmp_path / "file/out.log")
+
+
+def hold_up(before: set[int]) -> None:
+    """Keep the loop busy until every shell that was started has started its program."""
+    for child in psutil.Process().children():
+        if child.pid not in before:
+            until(lambda child=child: child.children() != [], "the program of the shell")
+
+
+@pytest.mark.parametrize("how", ["run", "start", "capture"])
+async def test_a_cancellation_at_any_step_of_a_start_ends_it(how: str) -> None:
+    """asyncio alone waits for ever when it comes before the pipes are there, and a program that the
+    helper started holds on to them: seen at a shutdown.
+    """
+    argv, env = ["sh", "-c", "sleep 600; :"], dict(os.environ)
+    calls = {
+        "run": lambda: process.run(argv, env=env, timeout_s=WAIT_S),
+        "start": lambda: process.start(argv, env=env),
+        "capture": lambda: process.capture(["sleep", "600"], env=env, timeout_s=WAIT_S),
+    }
+    before = {child.pid for child in psutil.Process().children()}
+
+    for steps in range(1, 9):
+        async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(calls[how]())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            if how != "capture":
+                hold_up(before)
+            task.cancel()
+        if not task.cancelled():
+            task.result().end()
+
+    await until_async(
+        lambda: {child.pid for child in psutil.Process().children()} <= before, "the end of all"
+    )

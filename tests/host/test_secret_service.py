@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.host import secret_service as ours
-from studio.host.keyring_store import Unavailable
+from studio.host.keyring_faults import Unavailable
 from tests.fakes.logind import private_bus
 from tests.fakes.secret_service import SecretService, secret_service
 

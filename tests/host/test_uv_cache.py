@@ -50,7 +50,12 @@ def test_what_came_from_a_folder_does_not_count_as_fetched(tmp_path: Path) -> No
     """uv uses it only as long as the wheel lies in that folder."""
     cache = _filled(tmp_path)
     pins = {"weir-one==1.0-cpu", "weir-two==2.0"}
-    assert fetched(cache, pins) == set()
+    folder = tmp_path / "wheels of this machine"
+    folder.mkdir()
+    (folder / "weir_two-3.0-py3-none-any.whl").touch()
+    assert fetched(cache, pins) == fetched(cache, pins, [folder]) == set()
+    (folder / "weir_one-1.0+cpu-py3-none-any.whl").touch()
+    assert fetched(cache, pins, [folder]) == {"weir-one==1.0-cpu"}
 
     (place,) = cache.glob("wheels-v*/index/*/weir-two/*.rev")
     place.rename(place.with_suffix(".http"))

@@ -31,6 +31,12 @@ def access(folder: Path, **environ: str) -> Access:
         (FACE, {"HF_ENDPOINT": "  "}, "https://huggingface.co"),
         (SCOPE, {}, "https://www.modelscope.cn"),
         (SCOPE, {"MODELSCOPE_ENDPOINT": "www.modelscope.ai"}, "https://www.modelscope.ai"),
+        (SCOPE, {"MODELSCOPE_DOMAIN": "www.modelscope.ai"}, "https://www.modelscope.ai"),
+        (
+            SCOPE,
+            {"MODELSCOPE_DOMAIN": "www.modelscope.ai", "MODELSCOPE_ENDPOINT": "https://scope.cn"},
+            "https://scope.cn",
+        ),
     ],
 )
 def test_the_endpoint_is_the_one_that_the_hubs_own_programs_use(

@@ -72,6 +72,23 @@ async def test_a_repository_is_listed_with_sizes_and_digests(tmp_path: Path) -> 
             NEWER,
         ),
         (files_answer(entry("a", Revision=COMMIT), LatestCommitter={"Id": ""}), COMMIT),
+        (
+            # As recorded by others: the head's first digits alone, no date of any file.
+            files_answer(
+                entry("a", Revision=COMMIT),
+                entry("b", Revision=NEWER),
+                LatestCommitter={"Id": "", "ShortId": NEWER[:8]},
+            ),
+            NEWER,
+        ),
+        (
+            files_answer(
+                entry("a", Revision=COMMIT, CommittedDate=None),
+                entry("b", Revision=NEWER, CommittedDate=2),
+                LatestCommitter={"Id": None, "ShortId": "deadbeef"},
+            ),
+            NEWER,
+        ),
     ],
 )
 async def test_a_branch_is_the_newest_commit_that_is_named(
@@ -109,6 +126,13 @@ async def test_a_branch_without_a_commit_is_refused(document: object, tmp_path: 
         {"Code": 10010205001, "Message": "no such revision"},
         {"Code": 200, "Message": "no such revision"},
         {"Code": 200, "Data": None, "Message": "no such revision"},
+        {"Code": "200", "Success": False, "Data": {"Files": []}, "Message": "no such revision"},
+        {
+            "Code": 200,
+            "Success": True,
+            "Message": "no such revision",
+            "Data": {"Files": None, "IsVisual": 0, "LatestCommitter": None},
+        },
     ],
 )
 async def test_an_error_inside_of_an_answer_is_one(document: object, tmp_path: Path) -> None:
@@ -118,6 +142,37 @@ async def test_an_error_inside_of_an_answer_is_one(document: object, tmp_path: P
 
     assert caught.value.code == "revision-unknown"
     assert caught.value.info.evidence == ("no such revision",)
+
+
+async def test_a_revision_that_is_not_there_is_told_by_a_list_that_is_none(tmp_path: Path) -> None:
+    """The hub answers 200; taken as it is, a mistyped branch would be a model without files."""
+    with fake.running(a_hub()) as hub, pytest.raises(NotFound) as caught:
+        await commit(hub, tmp_path, "mastre")
+
+    assert caught.value.code == "revision-unknown"
+    assert "`mastre`" in caught.value.message
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_token_is_told_as_one(status: int, tmp_path: Path) -> None:
+    """This hub says 403 where the other says 401, and that is no question of the region."""
+    body = b'{"Code":10010205003,"Message":"not allowed","RequestId":"x","Success":false}'
+    faults = {"/repo/files": [(status, {"Content-Type": "application/json"}, body)]}
+    with fake.running(a_hub(faults=faults)) as hub, pytest.raises(StudioError) as caught:
+        await commit(hub, tmp_path)
+
+    assert caught.value.code == "hub-login"
+    assert "weir models login --hub modelscope" in (caught.value.hint or "")
+    assert caught.value.info.evidence == ("not allowed",)
+
+
+async def test_files_of_git_are_left_out(tmp_path: Path) -> None:
+    """As the hub's own program does; they say nothing about a model."""
+    document = files_answer(
+        entry(".gitattributes", Sha256=None), entry("a/.gitignore"), entry("a/b", Size=None)
+    )
+    with fake.running(a_hub(faults=answer(document))) as hub:
+        assert await listed(hub, tmp_path) == ["a/b"]
 
 
 async def test_a_repository_that_is_not_there_is_unknown(tmp_path: Path) -> None:

@@ -105,7 +105,21 @@ def test_two_files_of_one_path_are_refused() -> None:
         safe([file("a"), file("a", bytes=2)])
 
 
-@pytest.mark.parametrize("name", ["Qwen/Qwen3-0.6B", "a/b", "owner_1/name.v2-x"])
+@pytest.mark.parametrize("paths", [("a", "a/b"), ("a/b/c", "a/b"), ("ü" * 127 + "ä",)])
+def test_names_that_no_disk_can_hold_refuse_the_list(paths: tuple[str, ...]) -> None:
+    """A file that is a folder as well, a part of a path beyond 255 bytes: no hub has such."""
+    if len(paths) == 1:
+        assert safe([file(paths[0][:-1] + "a")])
+        with pytest.raises(Damaged):
+            safe([file(paths[0])])
+        return
+    with pytest.raises(Damaged) as caught:
+        safe([file(one) for one in paths])
+
+    assert "as a file and as a folder" in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["Qwen/Qwen3-0.6B", "a/b", "owner_1/name.v2-x", "a-b/c--d"])
 def test_names_as_on_the_hubs_pages_are_taken(name: str) -> None:
     """As they are copied from there."""
     assert require_name(name) == name
@@ -114,7 +128,8 @@ def test_names_as_on_the_hubs_pages_are_taken(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["", "a", "a/b/c", "/a/b", "../b", "a/..", "a..b/c", "-a/b", ".a/b", "a b/c", "a/b\n", "ä/b",
-     "a/" + "b" * 97, "https://huggingface.co/a/b", "a/b?x=1", "a\\b/c", "a/b\0"],
+     "a--b/c", "a-/b", "a./b", "a/-b", "a/" + "b" * 97, "https://huggingface.co/a/b", "a/b?x=1",
+     "a\\b/c", "a/b\0"],
 )  # fmt: skip
 def test_other_names_are_refused_before_anything_is_asked(name: str) -> None:
     """They become parts of an address and of a folder's name."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from installer.deb import ICON, LINUX
+from tests.fakes import small_disk
 from tests.fakes.waiting import until
 
 WEIR = '#!/bin/sh\n[ "$1" = --version ] && echo "weir {version}" || echo "runs {version}: $*"\n'
@@ -21,8 +22,11 @@ def unpacked(folder: Path, version: str, *, kilobytes: int = 10, says: str = "")
     (program / "_internal/PySide6").mkdir(parents=True)
     (program / "_internal/PySide6/QtCore.so").write_bytes(b"qt")
     (program / "_internal/base.zip").write_bytes(b"rest")
+    (program / "window.txt").write_text("_internal/PySide6\n", encoding="utf-8")
     (program / "weir").write_text(says or WEIR.format(version=version), encoding="utf-8")
     (program / "weir").chmod(0o755)
+    names = sorted(str(path.relative_to(program)) for path in program.rglob("*") if path.is_file())
+    (program / "files.txt").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     for source in (LINUX / "install.sh", LINUX / "weir-studio.desktop"):
         shutil.copy(source, payload)
     shutil.copyfile(ICON, payload / "weir-studio.svg")
@@ -49,6 +53,37 @@ def started(prefix: Path) -> str:
 def prefix(tmp_path: Path) -> Path:
     """Return where to install: not an easy name."""
     return tmp_path / "Jörg's $HOME & 50%"
+
+
+@pytest.mark.parametrize("mark", [".dropbox.cache", ".stfolder", ".sync_4e0f.db"])
+def test_a_folder_that_is_copied_to_a_cloud_is_refused(
+    tmp_path: Path, prefix: Path, mark: str
+) -> None:
+    """With the reason, and before anything is written."""
+    prefix.mkdir()
+    (prefix / mark).mkdir()
+
+    done = install(unpacked(tmp_path, "1.0.0"), prefix / "programs of mine")
+
+    assert done.returncode == 1
+    assert f"{prefix} is copied by a sync service" in done.stderr
+    assert [path.name for path in prefix.iterdir()] == [mark]
+
+
+def test_a_disk_that_fills_up_leaves_the_version_before(tmp_path: Path) -> None:
+    """Really full: the space was there when it was asked for, and somebody else took it."""
+    with small_disk.mounted(tmp_path / "disk", 24 << 20) as disk:
+        install(unpacked(tmp_path, "1.0.0"), disk)
+        payload = unpacked(tmp_path, "1.1.0")
+        (payload / "weir-studio/_internal/base.zip").write_bytes(b"x" * (30 << 20))
+
+        done = install(payload, disk)
+
+        assert done.returncode == 1
+        assert "could not be copied" in done.stderr
+        assert started(disk) == "runs 1.0.0: up"
+        versions = {path.name for path in (disk / "opt/weir-studio").iterdir()}
+        assert versions == {"1.0.0", "current", "installed"}
 
 
 def test_a_person_gets_command_menu_entry_and_icon(tmp_path: Path, prefix: Path) -> None:
@@ -153,6 +188,64 @@ def test_a_full_disk_is_told_before_the_first_byte(tmp_path: Path, prefix: Path)
     assert not (prefix / "bin").exists()
 
 
+def test_what_a_person_put_beside_and_into_a_version_stays(tmp_path: Path, prefix: Path) -> None:
+    """Also where the version itself goes."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    program = prefix / "opt/weir-studio"
+    (program / "notes.txt").write_text("mine", encoding="utf-8")
+    (program / "1.0.0/_internal/mine.txt").write_text("mine", encoding="utf-8")
+
+    install(unpacked(tmp_path, "1.1.0"), prefix)
+    done = install(unpacked(tmp_path, "1.2.0"), prefix)
+
+    assert (program / "notes.txt").read_text(encoding="utf-8") == "mine"
+    left = [path for path in (program / "1.0.0").rglob("*") if path.is_file()]
+    assert [path.name for path in left] == ["mine.txt"]
+    assert "1.0.0 holds files that are not ours" in done.stdout
+
+
+def test_a_folder_of_somebody_else_under_a_versions_name_stops_the_installation(
+    tmp_path: Path, prefix: Path
+) -> None:
+    """Nothing in it is touched."""
+    theirs = prefix / "opt/weir-studio/1.0.0/theirs.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("theirs", encoding="utf-8")
+
+    done = install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    assert done.returncode == 1
+    assert "is not ours" in done.stderr
+    assert theirs.read_text(encoding="utf-8") == "theirs"
+    assert not (prefix / "bin").exists()
+
+
+def test_a_staged_version_lies_beside_and_is_not_used(tmp_path: Path, prefix: Path) -> None:
+    """An update switches when its service has come up."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    done = install(unpacked(tmp_path, "1.1.0"), prefix, "--stage")
+
+    assert done.returncode == 0, done.stderr
+    assert started(prefix) == "runs 1.0.0: up"
+    assert (prefix / "opt/weir-studio/1.1.0/weir").is_file()
+
+
+def test_the_same_version_again_takes_the_place_of_the_files(tmp_path: Path, prefix: Path) -> None:
+    """A repair; a file of a person's stays beside."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    version = prefix / "opt/weir-studio/1.0.0"
+    (version / "_internal/base.zip").write_bytes(b"damaged")
+    (version / "mine.txt").write_bytes(b"mine")
+
+    done = install(tmp_path / "unpacked-1.0.0", prefix)
+
+    assert (version / "_internal/base.zip").read_bytes() == b"rest"
+    assert "1.0.0.old holds files that are not ours" in done.stdout
+    assert (version.parent / "1.0.0.old/mine.txt").read_bytes() == b"mine"
+    assert started(prefix) == "runs 1.0.0: up"
+
+
 def test_two_at_once_do_not_mix(tmp_path: Path, prefix: Path) -> None:
     """The second is told; a lock that nobody holds any more is no lock."""
     lock = prefix / "opt/weir-studio/.installing"
@@ -209,6 +302,34 @@ def test_a_power_cut_leaves_the_old_version_or_the_new_one(
     assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
     assert install(payload, prefix).returncode == 0
     assert started(prefix) == "runs 1.1.0: up"
+
+
+@pytest.mark.parametrize("delay", [20, 34, 44, 46, 48, 50, 52, 54, 56, 60])
+def test_a_power_cut_while_the_same_version_is_installed_again(
+    tmp_path: Path, prefix: Path, delay: int
+) -> None:
+    """A repair never takes away what it repairs."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    payload = tmp_path / "unpacked-1.0.0"
+
+    assert kill_at(payload, prefix, delay)
+
+    assert started(prefix) == "runs 1.0.0: up"
+    assert install(payload, prefix).returncode == 0
+    assert started(prefix) == "runs 1.0.0: up"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("delay", range(1, 90))
+def test_a_power_cut_at_every_command_of_a_repair(tmp_path: Path, prefix: Path, delay: int) -> None:
+    """Each place at which the script can end."""
+    install(unpacked(tmp_path, "1.0.0"), prefix)
+    payload = tmp_path / "unpacked-1.0.0"
+
+    assert kill_at(payload, prefix, delay)
+
+    assert started(prefix) == "runs 1.0.0: up"
+    assert install(payload, prefix).returncode == 0
 
 
 @pytest.mark.soak

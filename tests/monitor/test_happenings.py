@@ -1,9 +1,12 @@
 """What of an engine's life is worth keeping."""
 
+import msgspec
+
 from studio.domain.errors import ErrorInfo
 from studio.domain.history import HistoryEventKind as Kind
+from studio.domain.remedies import Badge
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
-from studio.monitor.happenings import Happenings
+from studio.monitor.happenings import Happening, Happenings
 
 State = EngineState
 READY = EngineSnapshot(
@@ -70,3 +73,37 @@ def test_an_adopted_server_comes_and_goes() -> None:
 def test_nothing_is_told_of_what_does_not_change() -> None:
     """A service without an engine fills no history."""
     assert kinds(EngineSnapshot(), EngineSnapshot(), only(State.PREPARING)) == []
+
+
+EAGER = Badge(code="eager", title="Eager mode", cost="decode is slower", evidence="enforce_eager")
+
+
+def test_a_slow_path_is_told_once_in_each_boot() -> None:
+    """Also when it shows only after an hour of serving."""
+    happenings = Happenings()
+    happenings.hear(READY)
+    slow = msgspec.structs.replace(READY, badges=(EAGER,))
+
+    (badge,) = happenings.hear(slow)
+
+    assert badge == (Kind.BADGE, "eager", "Eager mode: decode is slower (enforce_eager)")
+    assert happenings.hear(slow) == []
+    assert happenings.hear(only(State.STOPPING)) == []
+    assert [one.kind for one in happenings.hear(slow)] == [Kind.BADGE, Kind.BOOT]
+
+
+def test_other_settings_than_last_time_are_told_with_what_they_are() -> None:
+    """So that a bend in a chart has its reason beside it; the first boot has no last time."""
+    happenings = Happenings()
+
+    def boot(**overrides: str) -> list[Happening]:
+        happenings.hear(only(State.STARTING))
+        return happenings.hear(msgspec.structs.replace(READY, overrides=overrides))
+
+    assert [one.kind for one in boot(max_num_seqs="4")] == [Kind.BOOT]
+    assert [one.kind for one in boot(max_num_seqs="4")] == [Kind.BOOT]
+    assert boot(max_model_len="1024")[1] == (
+        Kind.SETTINGS,
+        "27b-mtp",
+        "max_model_len=1024, max_num_seqs as the preset has it.",
+    )

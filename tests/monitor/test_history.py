@@ -427,3 +427,24 @@ def test_cards_and_what_is_wrong_with_them_come_along() -> None:
 
     assert (tick.cards, tick.cards_note) == ((card,), "Late.")
     assert Meter().tick(0.0, None, None).cards is None
+
+
+def test_the_share_of_accepted_tokens_and_whole_requests_come_from_their_own_counts() -> None:
+    """Of 100 drafted tokens 60 were accepted; two requests took between one and two seconds."""
+    meter = Meter()
+    meter.tick(
+        0.0,
+        EngineSample(accepted_total=0, draft_tokens_total=0, end_to_end=histogram(0, 0, 0)),
+        None,
+    )
+
+    tick = meter.tick(
+        1.0,
+        EngineSample(accepted_total=60, draft_tokens_total=100, end_to_end=histogram(0, 2, 2)),
+        None,
+    )
+
+    assert tick.draft_accepted_share == 0.6
+    assert tick.end_to_end_p50_s is not None
+    assert tick.end_to_end_p95_s is not None
+    assert 0 < tick.end_to_end_p50_s < tick.end_to_end_p95_s

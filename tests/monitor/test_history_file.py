@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.history import HistoryEvent, HistoryEventKind
-from studio.monitor import history_read
+from studio.monitor import history_read, history_write
 from studio.monitor.history_file import HistoryFile, Unwritable
 from tests.monitor.history_samples import BEGIN, reading
 
@@ -31,6 +31,23 @@ def made(path: Path) -> HistoryFile:
     file.write([reading(BEGIN + s, running=1.0) for s in range(5)], [DEATH])
     file.close()
     return file
+
+
+def test_a_bound_that_was_changed_holds_from_the_next_writing_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who makes it smaller wants the room now, not when a day is over."""
+    bounds: list[int] = []
+    chosen = [1 << 30]
+    monkeypatch.setattr(history_write, "tidy", lambda _file, most_bytes: bounds.append(most_bytes))
+    file = HistoryFile(tmp_path / "history.db", most_bytes=lambda: chosen[0])
+
+    for second in range(4):
+        chosen[0] = 32 << 20 if second > 1 else 1 << 30
+        file.write([reading(BEGIN + second, running=1.0)], [])
+    file.close()
+
+    assert bounds == [1 << 30, 32 << 20]
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_no_more_series_are_kept_than_can_be_bounded(file: sqlite3.Connection) -
 
 def test_a_file_that_grows_too_large_loses_its_oldest_minutes(file: sqlite3.Connection) -> None:
     """The bound holds whatever was measured."""
-    chance = load(HOUR, 12 * 86_400, step_s=120)
+    chance = load(HOUR, 5 * 86_400, step_s=120)
     fill(file, chance)
     whole = history_write.size_of(file)
 

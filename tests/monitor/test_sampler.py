@@ -28,8 +28,9 @@ ENGINE_FIELDS = (
     "pool_tokens", "pool_used_tokens", "pool_used_share", "running", "waiting",
     "prefill_tokens_per_s", "decode_tokens_per_s", "ttft_s", "tokens_per_step",
     "prefix_hit_share", "preemptions", "requests_total", "ttft_p50_s", "ttft_p95_s", "itl_p50_s",
-    "itl_p95_s", "acceptance", "step_s", "waiting_by_reason", "external_hit_share",
-    "kv_load_bytes_per_s", "kv_store_bytes_per_s",
+    "itl_p95_s", "end_to_end_p50_s", "end_to_end_p95_s", "acceptance", "draft_accepted_share",
+    "step_s", "waiting_by_reason", "external_hit_share", "kv_load_bytes_per_s",
+    "kv_store_bytes_per_s",
 )  # fmt: skip
 
 

@@ -57,3 +57,28 @@ def test_a_pool_whose_rest_is_too_small_for_the_next_one_is_named() -> None:
     assert alarm.code == "requests-waiting"
     assert "the pool is 75 % full, and the next one does not fit" in alarm.cause
     assert any("shorter contexts" in remedy.text for remedy in alarm.remedies)
+
+
+def test_whose_blocks_come_back_from_the_tier_waits_for_nobody() -> None:
+    """Seen on an H200 with a tier of 16 GiB: two of three at any time, at 1.7 GB/s."""
+    film = booted()
+    at_work = {"waiting": 2, "running": 1, "pool_used_share": 0.41}
+    put_off = {"capacity": 0, "deferred": 2}
+
+    film.play(40, with_tick(**at_work, waiting_by_reason=put_off, kv_load_bytes_per_s=1.7e9))
+    assert film.told == []
+
+    film.play(40, with_tick(**at_work, waiting_by_reason=put_off, kv_load_bytes_per_s=0.0))
+    assert "blocks from a KV tier" in film.judge.active[0].cause
+
+
+def test_others_wait_as_before_while_blocks_come_back() -> None:
+    """A tier at work excuses nobody but those that it serves."""
+    film = booted()
+    reasons = {"capacity": 3, "deferred": 2}
+
+    film.play(
+        40, with_tick(waiting=5, running=1, waiting_by_reason=reasons, kv_load_bytes_per_s=1e9)
+    )
+
+    assert film.judge.active[0].title == "Three requests waiting"

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.domain.speed import SpeedCause, SpeedFigure, SpeedMeasured, SpeedSteps, SpeedVerdictKind
+from studio.domain.speed import (
+    PROCESSOR,
+    SpeedCause,
+    SpeedFigure,
+    SpeedMeasured,
+    SpeedSteps,
+    SpeedVerdictKind,
+)
 from studio.monitor.verdict import SHORT_TOKENS, TOLERANCE, verdict
 
 Kind = SpeedVerdictKind
@@ -89,11 +96,16 @@ def test_a_figure_without_tokens_per_step_splits_nothing() -> None:
 
 def test_steps_that_nobody_published_are_held_against_the_past() -> None:
     """The speed against what was published, its two parts against what they were here."""
-    mixed = msgspec.structs.replace(FIGURE, steps_of=SpeedSteps.PAST)
+    mixed = msgspec.structs.replace(
+        FIGURE, decode_tokens_per_s=60.0, steps_of=SpeedSteps.PAST, before_tokens_per_s=52.0
+    )
 
     drafter = verdict(seen(36.0, 2.5), mixed, drafts=7)
     assert drafter.cause is SpeedCause.DRAFTER
-    assert "published 52.0 tok/s on this card at 350 W: step time is as before" in drafter.sentence
+    assert drafter.sentence.startswith(
+        "36.0 tok/s, published 60.0 tok/s on this card at 350 W; 52.0 tok/s before on this machine:"
+        " step time is as before,"
+    )
     steps = verdict(seen(26.0, 3.6), mixed)
     assert steps.cause is SpeedCause.STEP_TIME
     always = msgspec.structs.replace(mixed, tokens_per_step=3.6, step_s=3.6 / 40)
@@ -203,3 +215,13 @@ def test_it_never_speaks_of_another_load_and_never_contradicts_itself(
     if tokens_per_step and reference_steps and found.cause is SpeedCause.STEP_TIME:
         assert step_s is not None
         assert step_s > reference_steps / reference
+
+
+def test_a_processor_is_not_called_a_card() -> None:
+    """Nobody can raise the power limit of one that is not there."""
+    figure = SpeedFigure(decode_tokens_per_s=18.0, card=PROCESSOR, source="somebody")
+    found = verdict(seen(9.0, None), figure)
+
+    assert found.cause is SpeedCause.STEP_TIME
+    assert "on this processor: steps take longer" in found.sentence
+    assert "card" not in found.sentence

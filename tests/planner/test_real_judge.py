@@ -139,7 +139,6 @@ def planned(one: Drawn) -> Pool | None:
         return None
 
 
-@pytest.mark.real
 def compare(serving: Serving, folder: Path, seed: int) -> None:
     """Lay random models out by both, and hold the answers against each other."""
     name, identity = str(serving.result["runtime"]), str(serving.result["runtime_id"])
@@ -171,6 +170,7 @@ def compare(serving: Serving, folder: Path, seed: int) -> None:
             assert (found.blocks, found.tokens) == (outcome["blocks"], outcome["tokens"]), about
 
 
+@pytest.mark.real
 def test_the_installed_engine_lays_random_models_out_alike(
     serving: Serving, tmp_path: Path
 ) -> None:
@@ -178,6 +178,7 @@ def test_the_installed_engine_lays_random_models_out_alike(
     compare(serving, tmp_path, 2_897_029_625)
 
 
+@pytest.mark.real
 @pytest.mark.soak
 @pytest.mark.parametrize("_round", range(20))
 def test_the_installed_engine_lays_other_models_out_alike_every_day(

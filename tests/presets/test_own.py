@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.errors import BadInput, Busy, HostLacks, NotFound
-from studio.domain.presets import ChangeKind, CopyRequest, ImportPresetRequest
+from studio.domain.presets import ChangeKind, CopyRequest, ImportPresetRequest, UpdateRequest
 from studio.host.files import exclusive
 from studio.host.paths import Paths, bundled_root
 from studio.presets.own import OwnPresets
@@ -326,3 +326,148 @@ def test_a_broken_part_or_model_breaks_only_what_uses_it(home: Home) -> None:
     assert set(broken) == {"27b-mtp", "27b-long", "27b-huge-mtp", "v100-flash-next"}
     assert "mtp.toml, line 1" in broken["27b-mtp"].message
     assert "cpu-demo" in {preset.id for preset in readable}
+
+
+def test_a_copy_may_be_made_with_other_values_at_once(home: Home) -> None:
+    """One write: a killed process leaves no copy without them."""
+    made = home.own.copy("27b-dflash2", CopyRequest(id="mine", values={"max_num_seqs": "4"}))
+
+    assert made.knobs["max_num_seqs"].default == 4
+    (change,) = home.own.diff("mine", None).changes
+    assert (change.name, change.kind) == ("max_num_seqs", ChangeKind.YOURS)
+    with pytest.raises(BadInput, match="max_num_seqs"):
+        home.own.copy("27b-dflash2", CopyRequest(id="other", values={"max_num_seqs": "many"}))
+    assert not home.store.is_own("other")
+
+
+def test_another_title_changes_the_title_alone(home: Home) -> None:
+    """The id is what programs say; the title is what people read."""
+    home.own.copy("27b-dflash2", CopyRequest(id="mine"))
+
+    made = home.own.retitle("mine", "  Für die \n Lesegruppe ")
+
+    assert made.title == "Für die Lesegruppe"
+    assert made.id == "mine"
+    assert home.own.diff("mine", None).changes == ()
+
+
+@pytest.mark.parametrize("title", ["", " \n", "x" * 121])
+def test_a_title_that_nobody_could_read_is_refused(home: Home, title: str) -> None:
+    """An empty row in a list is a row that cannot be chosen."""
+    home.own.copy("27b-dflash2", CopyRequest(id="mine"))
+
+    with pytest.raises(BadInput) as caught:
+        home.own.retitle("mine", title)
+
+    assert caught.value.code == "preset-title"
+
+
+def test_what_is_removed_can_be_taken_over_again(home: Home) -> None:
+    """The answer holds the file, so that one press undoes the removal."""
+    home.own.copy("27b-dflash2", CopyRequest(id="mine", title="Für mich"))
+
+    gone = home.own.remove("mine")
+
+    assert not gone.is_bundled_back
+    with pytest.raises(NotFound):
+        home.store.get("mine")
+    home.own.take(ImportPresetRequest(text=gone.text))
+    assert home.store.get("mine").title == "Für mich"
+
+
+def test_removing_ones_own_brings_the_bundled_one_back(home: Home) -> None:
+    """And that one cannot be removed or renamed."""
+    home.own.edit("27b-dflash2", {"max_num_seqs": "3"})
+
+    assert home.own.remove("27b-dflash2").is_bundled_back
+    assert home.store.get("27b-dflash2").knobs["max_num_seqs"].default == 8
+    for act in (home.own.remove, lambda name: home.own.retitle(name, "x")):
+        with pytest.raises(BadInput) as caught:
+            act("27b-dflash2")
+        assert caught.value.code == "preset-not-own"
+
+
+def _updated(home: Home, preset_id: str = "mine") -> None:
+    home.own.copy("27b-dflash2", CopyRequest(id=preset_id, title="Für mich"))
+    home.own.edit(preset_id, {"max_model_len": "32K"})
+    home.update(
+        "27b-dflash2", 'attention_backend = "FLASH_ATTN"', 'attention_backend = "FLASHINFER"'
+    )
+
+
+def test_an_update_comes_under_the_persons_values_and_is_the_new_base(home: Home) -> None:
+    """The second update has nothing to say; title and value are the person's."""
+    _updated(home)
+
+    made = home.own.update("mine", UpdateRequest())
+
+    assert made.title == "Für mich"
+    assert made.knobs["max_model_len"].default == 32_768
+    assert made.knobs["attention_backend"].default == "FLASHINFER"
+    (left,) = home.own.diff("mine", None).changes
+    assert (left.name, left.kind) == ("max_model_len", ChangeKind.YOURS)
+
+
+def test_an_update_of_a_preset_in_the_place_of_a_bundled_one_finds_the_bundled_one(
+    home: Home,
+) -> None:
+    """Both have one id, and the person's wins by it: the original is the other file."""
+    home.own.edit("27b-dflash2", {"max_model_len": "32K"})
+    home.update(
+        "27b-dflash2", 'attention_backend = "FLASH_ATTN"', 'attention_backend = "FLASHINFER"'
+    )
+
+    made = home.own.update("27b-dflash2", UpdateRequest())
+
+    assert made.knobs["attention_backend"].default == "FLASHINFER"
+    assert made.knobs["max_model_len"].default == 32_768
+
+
+def test_taking_nothing_only_moves_the_base(home: Home) -> None:
+    """What a person refused is theirs from then on, and is not asked again."""
+    _updated(home)
+
+    made = home.own.update("mine", UpdateRequest(take=()))
+
+    assert made.knobs["attention_backend"].default == "FLASH_ATTN"
+    assert {one.kind for one in home.own.diff("mine", None).changes} == {ChangeKind.YOURS}
+
+
+def test_a_conflict_is_taken_only_by_name(home: Home) -> None:
+    """Both changed the same value."""
+    _updated(home)
+    home.own.edit("mine", {"attention_backend": "TRITON_ATTN"})
+
+    kept = home.own.update("mine", UpdateRequest())
+
+    assert kept.knobs["attention_backend"].default == "TRITON_ATTN"
+    taken = home.own.update("mine", UpdateRequest(take=("attention_backend",)))
+    assert taken.knobs["attention_backend"].default == "FLASHINFER"
+
+
+def test_hand_written_changes_on_both_sides_are_left_to_the_person(home: Home) -> None:
+    """Nothing is written that does not read as what was meant."""
+    _updated(home)
+    path = home.presets / "mine.toml"
+    path.write_text(path.read_text("utf-8") + '\n[environment]\nMINE = "1"\n', "utf-8")
+    before = path.read_text("utf-8")
+    theirs = home.catalogue / "27b-dflash2.toml"
+    theirs.write_text(theirs.read_text("utf-8") + '\n[environment]\nTHEIRS = "1"\n', "utf-8")
+
+    with pytest.raises(BadInput) as caught:
+        home.own.update("mine", UpdateRequest())
+
+    assert caught.value.code == "preset-not-mergeable"
+    assert path.read_text("utf-8") == before
+    assert [one.name for one in home.presets.glob(".*new*")] == []
+
+
+def test_an_original_that_is_gone_updates_nothing(home: Home) -> None:
+    """It says so, and leaves the preset as it is."""
+    home.own.copy("27b-dflash2", CopyRequest(id="mine"))
+    (home.catalogue / "27b-dflash2.toml").unlink()
+
+    with pytest.raises(BadInput, match="There is no preset") as caught:
+        home.own.update("mine", UpdateRequest())
+
+    assert caught.value.code == "preset-no-base"

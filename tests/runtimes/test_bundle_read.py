@@ -62,7 +62,13 @@ def test_files_come_out_as_they_went_in(stand_in: StandIn, tmp_path: Path) -> No
 
 
 def test_a_changed_byte_is_refused_wherever_it_is(stand_in: StandIn, tmp_path: Path) -> None:
-    """300 seeded places and both ends; what was unpacked before it is what was signed."""
+    """300 seeded places and both ends; what was unpacked before it is what was signed.
+
+    A packed block has a few bits that say nothing; where one of those changes, all that comes out
+    is what was signed.
+    """
+    signed = {path: data for path, data in SMALL.items() if path.startswith("runtime/")}
+    meaningless = 0
     write_small(stand_in, tmp_path / "b", SMALL)
     whole = (tmp_path / "b").read_bytes()
     places = {*range(24), *range(len(whole) - 12, len(whole))}
@@ -74,7 +80,13 @@ def test_a_changed_byte_is_refused_wherever_it_is(stand_in: StandIn, tmp_path: P
 
         code = refusal(tmp_path / "broken", tmp_path / "out")
 
-        assert code in ("bundle-damaged", "bundle-signature"), place
+        if code is None:
+            meaningless += 1
+            out = tree(tmp_path / "out")
+            assert {f"runtime/{path}": value[0] for path, value in out.items()} == signed
+        else:
+            assert code in ("bundle-damaged", "bundle-signature"), place
+    assert meaningless <= 2
     for path, value in tree(tmp_path / "out").items():
         assert value[0] == SMALL[f"runtime/{path}"]
 

@@ -1,7 +1,10 @@
 """The canary: what a new runtime must do here before it is used."""
 
 import asyncio
+import importlib
 import json
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +120,24 @@ def test_whatever_goes_wrong_the_present_one_stays(
     second = build(stand_in)
     assert folder.current(stand_in.paths, NAME) == second != first
     assert not any("Installing" in (report.note or "") for report in stand_in.reports)
+
+
+def test_the_quick_part_takes_no_more_of_a_package_than_it_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What vLLM imports for itself takes longer than all that is tried, and is tried by a boot."""
+    package = tmp_path / "weirengine"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported as a whole')\n")
+    (package / "version.py").write_text("__version__ = '7'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    script = tools.tool_file(Paths(home=Path(), catalogue=bundled_root()), "canary_vllm.py")
+    canary = runpy.run_path(str(script))
+
+    canary["leave_bare"]("weirengine")
+
+    assert importlib.import_module("weirengine.version").__version__ == "7"
 
 
 @pytest.mark.parametrize("recipe", _shipped(), ids=lambda recipe: recipe.name)

@@ -13,6 +13,7 @@ from studio.domain.manifests import Archive
 from studio.domain.network import Mirror, NetworkSettings
 from studio.host.documents import write_json
 from studio.host.meter import Meter
+from studio.host.transfer import session
 from studio.runtimes import interpreter
 from studio.runtimes.interpreter import Chosen
 from tests.fakes import hostile
@@ -61,6 +62,20 @@ def test_a_mirror_replaces_the_projects_address(mirror: str, expected: list[str]
     assert interpreter.addresses(ARCHIVE, {"WEIR_PYTHON_MIRROR": mirror}) == expected
 
 
+class _NoPause:
+    """Chance that always lands on none."""
+
+    def uniform(self, _least: float, _most: float) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the pauses between tries out: ten seconds until an address counts as out of reach."""
+    monkeypatch.setattr(session, "_JITTER", _NoPause())
+
+
+@pytest.mark.usefixtures("impatient")
 def test_an_archive_out_of_reach_falls_back_to_this_machine(stand_in: StandIn) -> None:
     """And the Studio says which interpreter it used."""
     table = standin.archive_table("http://127.0.0.1:1/20990101/x+1-y-install_only.tar.gz", "0" * 64)
@@ -109,6 +124,7 @@ def test_mirrors_of_the_network_settings_are_asked_first(stand_in: StandIn, tmp_
     assert len(liar.requests) == len(good.requests) == 1
 
 
+@pytest.mark.usefixtures("impatient")
 def test_without_any_interpreter_the_file_is_named(stand_in: StandIn) -> None:
     """Which file, where to put it, or what to install instead."""
     table = standin.archive_table("http://127.0.0.1:1/20990101/x+1-y-install_only.tar.gz", "a" * 64)
@@ -157,3 +173,25 @@ def test_things_that_only_look_like_python_are_passed_over(
     assert found is not None
     assert found.version.startswith(SERIES)
     assert str(tmp_path) not in found.executable
+
+
+def test_a_program_that_waits_holds_up_no_other(
+    stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version manager's launcher takes longer than all interpreters: they are asked beside it."""
+    first, second = (tmp_path / name / f"python{SERIES}" for name in ("one", "two"))
+    for program, mine, other in ((first, "a", "b"), (second, "b", "a")):
+        program.parent.mkdir()
+        program.write_text(
+            f"#!/bin/sh\nmkdir '{tmp_path}/{mine}'\n"
+            f"while [ ! -d '{tmp_path}/{other}' ]; do sleep 0.05; done\n"
+            f"mkdir '{tmp_path}/{mine} met'\nexit 1\n"
+        )
+        program.chmod(0o755)
+    folders = [str(first.parent), str(second.parent), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(folders))
+
+    found = asyncio.run(interpreter.find_on_host(SERIES, stand_in.paths))
+
+    assert found is not None
+    assert sorted(path.name for path in tmp_path.glob("* met")) == ["a met", "b met"]

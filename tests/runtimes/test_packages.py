@@ -1,6 +1,5 @@
 """The parts of package installation that can be looked at alone."""
 
-import csv
 import importlib.metadata
 from pathlib import Path
 
@@ -30,24 +29,6 @@ def test_an_alias_answers_for_its_name(tmp_path: Path) -> None:
         "INSTALLER",
         "RECORD",
     }
-
-
-def test_the_source_to_compile_is_counted_from_the_records(tmp_path: Path) -> None:
-    """Bytecode takes most of an installation; without a total its bar could not move."""
-    info = tmp_path / "a-1.dist-info"
-    info.mkdir()
-    rows = [
-        ("a/__init__.py", "sha256=x", "100"),
-        ("a/with, comma.py", "sha256=x", "20"),
-        ("a/lib.so", "sha256=x", "9999"),
-        ("a/generated.py", "", ""),
-        ("a-1.dist-info/RECORD", "", ""),
-    ]
-    with (info / "RECORD").open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
-
-    assert packages.source_bytes(tmp_path) == 120
-    assert packages.source_bytes(tmp_path / "empty") == 0
 
 
 def test_the_packages_folder_is_found_in_any_version(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import json
 import os
 import random
 import shutil
@@ -16,7 +17,7 @@ from studio.domain.errors import StudioError
 from studio.domain.events import InstallStep, Stage
 from studio.host.meter import Meter
 from studio.host.paths import Paths
-from studio.runtimes import folder
+from studio.runtimes import folder, survey
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.folder import python_of
 from studio.runtimes.install import install
@@ -64,6 +65,43 @@ def test_nothing_missing_starts_no_uv(stand_in: StandIn, monkeypatch: pytest.Mon
     said = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "4"
     assert not any("Installing" in (report.note or "") for report in stand_in.reports)
+
+
+async def test_what_is_kept_beside_patches_was_looked_at_before_them(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their working folder comes and goes, and a look at the same time would stumble over it."""
+    record = await install(stand_in.recipe, stand_in.paths, stand_in.reports.append)
+    root = root_of(stand_in, record)
+    again = stock(stand_in)
+    for path in again.store.packages.iterdir():
+        path.unlink()
+
+    def stumble(root: Path) -> dict[str, survey.Seen]:
+        raise FileNotFoundError(errno.ENOENT, "gone in between", str(root))
+
+    await again.look(root)
+    monkeypatch.setattr(survey, "walk", stumble)
+    await again.keep_others(root, frozenset({"weirtiny==1.0"}))
+
+    assert [name.partition("-")[0] for name in again.store.held()] == ["weirother"]
+
+
+def test_cut_off_in_the_last_checks_it_keeps_what_no_patch_has_changed(stand_in: StandIn) -> None:
+    """Those go into the store beside the checks; what is patched by then must never get there."""
+    root = root_of(stand_in, build(stand_in))
+    store = stock(stand_in).store
+    for path in store.packages.iterdir():
+        path.unlink()
+    (root / "runtime.json").unlink()
+    journal = json.loads((root / "journal.json").read_text())
+    journal["steps"] = [step for step in journal["steps"] if step not in ("probe", "canary")]
+    (root / "journal.json").write_text(json.dumps(journal))
+
+    build(stand_in)
+
+    assert {name.partition("-")[0] for name in store.held()} == {"weirother"}
+    assert_whole(stand_in)
 
 
 def test_every_step_of_an_installation_is_named_in_its_order(stand_in: StandIn) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.runtimes.store import Store, package_keys
+from studio.host.hashing import Hashed
+from studio.runtimes.store import Read, Store, package_keys
 from studio.runtimes.store_keep import keep, keep_interpreter
 from studio.runtimes.store_take import take
 from tests.runtimes import damage, standin
@@ -42,6 +43,21 @@ def test_everything_of_a_package_is_kept(other: tuple[Store, dict[str, str], Pat
     assert all(store.blob(entry).is_file() for entry in record.entries)
 
 
+def test_what_was_just_read_is_not_read_again_unless_it_changed(
+    other: tuple[Store, dict[str, str], Path],
+) -> None:
+    """The compilers had half of all files in their hands; a digest of another file is no use."""
+    store, keys, tree = other
+    data, module = f"{SITE}/weirother/data.bin", f"{SITE}/weirtiny/part1.py"
+    wrong = {path: known_of(tree, path, sha256=b"?" * 32) for path in (data, module)}
+    (tree / module).write_bytes((tree / module).read_bytes())
+
+    kept = keep(store, tree, keys, wrong)
+
+    assert "weirtiny==1.0" in kept.pins
+    assert "weirother==1.0" not in kept.pins
+
+
 @pytest.mark.parametrize("name", ["deleted", "edited by an editor"])
 def test_what_is_not_as_its_list_says_is_not_kept(
     other: tuple[Store, dict[str, str], Path], name: str
@@ -54,6 +70,12 @@ def test_what_is_not_as_its_list_says_is_not_kept(
 
     assert kept.pins == {"weirother==1.0", "weirscript==1.0"}
     assert not store.holds(keys["weirtiny==1.0"])
+
+
+def known_of(tree: Path, path: str, *, sha256: bytes) -> Read:
+    """Return what was read of a file as it is, but for its content."""
+    found = (tree / path).lstat()
+    return Read(found.st_ino, Hashed(found.st_size, found.st_mtime_ns, False, sha256))
 
 
 def test_equal_files_of_two_packages_become_one(

@@ -40,6 +40,26 @@ def test_every_file_is_listed_for_what_it_is(stand_in: StandIn) -> None:
     assert listed.lock == (stand_in.recipe_file.parent / "requirements.lock").read_bytes()
 
 
+def test_a_list_that_was_drafted_holds_until_a_file_changes(stand_in: StandIn) -> None:
+    """It is made beside the last checks, and an engine that is tried may write into its tree."""
+    record = asyncio.run(install(stand_in.recipe, stand_in.paths, stand_in.reports.append))
+    root = folder.folder_of(stand_in.paths, record)
+    drafted = survey.draft(stand_in.paths, stand_in.recipe, record.runtime_id)
+    assert (root / manifest.MANIFEST_FILE).read_bytes() == drafted.packed
+
+    changed = root / SITE / "weirother/data.bin"
+    changed.unlink()
+    changed.write_bytes(b"other")
+    (root / SITE / "weirother/new.bin").write_bytes(b"new")
+    survey.write_manifest(stand_in.paths, stand_in.recipe, record.runtime_id, drafted=drafted)
+
+    listed = manifest.read(root)
+    assert listed is not None
+    sizes = {entry.path: entry.size for entry in listed.entries}
+    assert sizes[f"{SITE}/weirother/data.bin"] == 5
+    assert sizes[f"{SITE}/weirother/new.bin"] == 3
+
+
 def test_a_file_unlike_its_package_is_suspect(tmp_path: Path) -> None:
     """Where a package says nothing of it, there is nothing to suspect."""
     now = Hashed(3, 0, False, b"1" * 32)

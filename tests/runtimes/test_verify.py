@@ -157,3 +157,19 @@ def test_what_cannot_be_read_is_changed_or_named(stand_in: StandIn, root: Path) 
 
     assert kinds == {DifferenceKind.CHANGED}
     assert caught.value.code == "not-readable"
+
+
+def test_a_check_that_breaks_off_says_so(
+    stand_in: StandIn, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who watches it from a window would wait for its end for good."""
+
+    def refuse(*_all: object, **_named: object) -> object:
+        raise HostLacks("not-readable", "A folder cannot be read.")
+
+    monkeypatch.setattr(verify, "examine", refuse)
+
+    with pytest.raises(HostLacks):
+        ask(stand_in, full=True)
+
+    assert stand_in.reports[-1].state is StageState.FAILED

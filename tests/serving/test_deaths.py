@@ -1,5 +1,6 @@
 """The words for standstills and crash loops: what, for how long, and what can be done."""
 
+import msgspec
 import pytest
 
 from studio.domain.errors import ErrorInfo
@@ -57,23 +58,36 @@ def test_who_ended_first_is_said_where_the_log_names_an_echo() -> None:
     echo = ErrorInfo(code="engine-dead", message="A process of the engine died.")
     cause = ErrorInfo(code="kv-too-small", message="The pool is too small.")
 
-    told = deaths.with_part(echo, part)
+    told = deaths.with_end(echo, part, ())
 
     assert told is not None
     assert told.message == f"A process of the engine died. The Studio saw {part} end first."
-    assert deaths.with_part(echo, None) == echo
-    assert deaths.with_part(cause, part) == cause
-    assert deaths.with_part(None, part) is None
+    assert deaths.with_end(echo, None, ()) == echo
+    assert deaths.with_end(cause, part, ()) == cause
+    assert deaths.with_end(None, part, ()) is None
 
 
 def test_a_log_that_saw_a_worker_end_is_not_contradicted() -> None:
     """Of two ends in one instant the order is a guess; what an engine said is none."""
     echo = ErrorInfo(code="worker-crashed", message="The engine's process `VllmWorker-0` died.")
 
-    assert deaths.with_part(echo, "EngineCore (process 12)") == echo
-    told = deaths.with_part(echo, "Worker_TP1 (process 13)")
+    assert deaths.with_end(echo, "EngineCore (process 12)", ()) == echo
+    told = deaths.with_end(echo, "Worker_TP1 (process 13)", ())
     assert told is not None
     assert "Worker_TP1" in told.message
+
+
+def test_an_end_that_no_line_explains_shows_the_last_lines() -> None:
+    """Who is killed says nothing; what it did before is all the evidence there is."""
+    mute = ErrorInfo(code="engine-killed", message="The engine was killed.")
+    seen = msgspec.structs.replace(mute, evidence=("CUDA out of memory",))
+    lines = ("INFO: ready", "INFO: 1 request")
+
+    told = deaths.with_end(mute, None, lines)
+
+    assert told is not None
+    assert told.evidence == lines
+    assert deaths.with_end(seen, None, lines) == seen
 
 
 def test_the_brake_keeps_the_cause() -> None:

@@ -93,7 +93,7 @@ async def living(launch: Launch, home: Path) -> AsyncIterator[Told]:
                 on_start=told.started.append,
                 on_ready=told.on_ready,
                 on_unusable=told.on_unusable,
-                on_part_died=lambda: told.part_died.set(),
+                on_part_died=lambda _killed: told.part_died.set(),
             )
             tasks.create_task(running)
             yield told

@@ -128,6 +128,18 @@ def test_an_engine_that_lost_a_process_is_ended_and_started_again() -> None:
     assert effects == (Effect.DIAGNOSE, Effect.ARM_RETRY)
 
 
+def test_nobody_is_asked_for_last_words_when_a_process_was_killed() -> None:
+    """The rest does not know more than the signal; half a second without answers is saved."""
+    now, effects = walk(*UP, Kind.PART_KILLED)
+    assert now.state is State.STOPPING
+    assert effects[-1] is Effect.KILL
+    assert machine.step(now, Input(kind=Kind.EXITED))[0].state is State.BACKING_OFF
+
+    now, effects = walk(*UP, Kind.STOP, Kind.PART_KILLED)
+    assert effects[-1] is Effect.KILL
+    assert machine.step(now, Input(kind=Kind.EXITED))[0].state is State.STOPPED
+
+
 def test_a_boot_that_lost_a_process_is_not_repeated() -> None:
     """Two workers of three load weights for ever; the third was killed for want of memory."""
     now, effects = walk(Kind.START, Kind.PREPARED, Kind.PART_DIED, Kind.EXITED)
@@ -257,8 +269,8 @@ class World:
         kinds = [Kind.START, Kind.STOP]
         if self.has_child:
             kinds += [
-                Kind.EXITED, Kind.PART_DIED, Kind.STALLED, Kind.BECAME_READY, Kind.NOT_USABLE,
-                Kind.DRAINED, Kind.OVERDUE,
+                Kind.EXITED, Kind.PART_DIED, Kind.PART_KILLED, Kind.STALLED, Kind.BECAME_READY,
+                Kind.NOT_USABLE, Kind.DRAINED, Kind.OVERDUE,
             ]  # fmt: skip
         if self.is_preparing:
             kinds += [Kind.PREPARED, Kind.PREPARE_FAILED]

@@ -1,5 +1,7 @@
 """A window on a fake service, offscreen."""
 
+import gc
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,19 @@ from studio.ui.window import MainWindow
 from tests.ui.fake_service import FakeService
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+FULL_EVERY = 50
+"""Tests between two looks at all garbage, old and new."""
+_tests = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected_here() -> Iterator[None]:
+    """As in the real window: widgets of a test before must not be deleted by another thread."""
+    gc.disable()
+    yield
+    gc.collect(2 if next(_tests) % FULL_EVERY == 0 else 1)
 
 
 @pytest.fixture(scope="session")
@@ -65,9 +80,14 @@ def session(bridge: Bridge) -> Session:
 
 @pytest.fixture
 def closed_window(
-    qtbot: QtBot, look: Look, session: Session, bridge: Bridge, tmp_path: Path
-) -> MainWindow:
-    """Return a shown window that has not begun to look for the service."""
+    qtbot: QtBot, look: Look, session: Session, bridge: Bridge, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> MainWindow:  # fmt: skip
+    """Return a shown window that has not begun to look for the service.
+
+    It hears events as soon as they come: that they come in batches is the bridge's own test.
+    """
+    monkeypatch.setattr("studio.ui.bridge._BATCH_S", 0.01)
     window = MainWindow(look, session, bridge, WindowSettings(tmp_path))
     qtbot.addWidget(window)
     with qtbot.waitExposed(window):

@@ -87,6 +87,8 @@ class FakeClients:
         self.service = service
         self.clients = [CLAUDE, CLINE, *OTHERS]
         self.refusal: ErrorInfo | None = None
+        self.too_early: ErrorInfo | None = None
+        """Why nothing can be planned yet."""
         self.grant: TryGrant | ErrorInfo = ErrorInfo(
             code="client-model-unknown", message="Nothing has been served yet.", exit_status=3
         )
@@ -105,7 +107,7 @@ class FakeClients:
         request = msgspec.json.decode(body, type=ConnectRequest) if body else None
         self.asked.append((verb, request))
         if verb == "plan":
-            return self.plan(client)
+            return self.too_early or self.plan(client)
         if self.refusal is not None:
             return self.refusal
         return self.connect(client) if verb == "connect" else self.undo(client)

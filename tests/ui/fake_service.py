@@ -42,6 +42,7 @@ from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.report import ReportEntry, ReportPreview
 from studio.domain.server import BootPhase, EngineSnapshot, EngineState, PhaseTime
+from tests.fakes.waiting import until
 from tests.ui.fake_http import TOKEN, Server
 from tests.ui.fake_serving import FakeServing
 
@@ -220,6 +221,8 @@ class FakeService:
         self.engine = EngineSnapshot()
         self.gateway = GatewayInfo()
         self.host: HostSnapshot | None = BARE_HOST
+        self.home = "/home/ada/weir"
+        self.started_at = START
         self.stages: tuple[StageProgress, ...] = ()
         self.presets = [DEMO, FAST]
         self.report: ReportPreview | ErrorInfo = REPORT
@@ -228,8 +231,12 @@ class FakeService:
         self.keys: list[KeyInfo] = []
         self.serving = FakeServing()
         self.asked: list[tuple[str, object]] = []
+        self.query = ""
+        """What stood behind the route last asked."""
         self.areas: list[Callable[[str, str, bytes], object]] = []
         """What single pages ask; each answers what is its own."""
+        self.queried: list[Callable[[str, str], object]] = []
+        """The same for questions with a query, which they are handed beside the route."""
         self.on_up: Callable[[UpRequest], UpResult | ErrorInfo] = self.refuse
         self._subscribers: list[queue.Queue[Event | None]] = []
         self._lock = threading.Lock()
@@ -291,7 +298,8 @@ class FakeService:
                     subscriber.put(event)
 
     def say_goodbye(self, reason: str = "It was asked to end.") -> None:
-        """Announce the end, then end."""
+        """Announce the end to whoever listens, then end."""
+        until(lambda: self.listeners > 0, "somebody who hears the goodbye")
         self.publish(ServiceStopping(reason=reason))
         self.close()
 
@@ -349,7 +357,11 @@ class FakeService:
     def answer(self, method: str, path: str, body: bytes) -> object:
         """Return the record for a request, or an `ErrorInfo`."""
         route, _, query = path.removeprefix(PREFIX).partition("?")
-        said = self._beside(method, route, body)
+        self.query = query
+        asked = (one(route, query) for one in self.queried if method == "GET")
+        said = next((one for one in asked if one is not None), None)
+        if said is None:
+            said = self._beside(method, route, body)
         if said is not None:
             return said
         if method == "POST":
@@ -381,7 +393,9 @@ class FakeService:
     def status(self) -> Status:
         """Return one instant."""
         return Status(
-            service=ServiceInfo(version="0.1.0", pid=4200, started_at=START, home="/home/ada/weir"),
+            service=ServiceInfo(
+                version="0.1.0", pid=4200, started_at=self.started_at, home=self.home
+            ),
             engine=self.engine,
             gateway=self.gateway,
             host=self.host,

@@ -13,14 +13,17 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QDeadlineTimer, QEventLoop
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Stage, StageProgress, StageState
+from studio.domain.metrics import Tick
+from studio.domain.pool import PoolReport, Room
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.logs import LogsController
+from studio.ui.controllers.table import CONTROLLERS
 from studio.ui.language import speak
 from studio.ui.pages.log_desk import Part
 from studio.ui.session import Session
@@ -44,6 +47,11 @@ from tests.ui.fake_service import (
     line,
 )
 from tests.ui.fake_serving import POOL_REPORT, SMALLER, SPILLS, offered, recorded_plan
+from tests.ui.fake_settings import FakeSettings
+from tests.ui.screenshots_monitor import key_pages, monitor_pages, prepare
+from tests.ui.screenshots_settings import help_sheet, settings_pages, tray_signs
+from tests.ui.screenshots_stores import model_pages, runtime_pages
+from tests.ui.shots_plan import FIRST_RUNS, plan_pages, planning
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 LOG_WORDS = (
@@ -108,12 +116,30 @@ def starting(service: FakeService) -> None:
     service.engine = booting(6, elapsed_s=39.4)
 
 
+def in_step(pool: PoolReport, last: Tick) -> PoolReport:
+    """Return a pool whose two requests hold what the last second shows."""
+    used, first = last.pool_used_tokens or 0, 13_000
+    one, two = pool.residents
+    return msgspec.structs.replace(
+        pool,
+        used_tokens=used,
+        residents=(
+            msgspec.structs.replace(one, prompt_tokens=first - one.generated_tokens),
+            msgspec.structs.replace(two, prompt_tokens=used - first),
+        ),
+    )
+
+
 def ready(service: FakeService) -> None:
     """Show an afternoon of work."""
     service.be_ready(seconds=301)
     service.host = HOST
+    service.serving.pool = in_step(POOL_REPORT, service.history[-1])
     FakeClients(service)
     FakeRecords(service)
+    settings = FakeSettings(service)
+    service.areas.remove(settings.answer)
+    service.areas.insert(0, settings.answer)
     service.keys = [
         KEY,
         msgspec.structs.replace(KEY, id="k2", name="Cline on the laptop", prefix="weir-8KdR"),
@@ -121,6 +147,7 @@ def ready(service: FakeService) -> None:
             KEY, id="k3", name="Old phone", prefix="weir-Zz01", revoked_at="2026-11-28T09:00:00Z"
         ),
     ]
+    prepare(service)
     service.log = [
         line(seq, LOG_WORDS[seq % len(LOG_WORDS)][1], level=LOG_WORDS[seq % len(LOG_WORDS)][0])
         for seq in range(400)
@@ -156,14 +183,16 @@ def choosing_card(service: FakeService) -> None:
 def alarming(service: FakeService) -> None:
     """Show requests in the pool, and an alarm with its remedy."""
     spilling(service)
-    service.serving.pool = POOL_REPORT
     service.serving.alarms = (SPILLS,)
     service.serving.offered = (offered(1, SPILLS.code, SMALLER),)
+    service.areas.clear()  # the failure of another picture has remedies of its own
 
 
 def idle(service: FakeService) -> None:
     """Show an engine that nobody asks anything."""
     service.be_ready(seconds=301, load=False)
+    room = Room(tokens=68_605, sentence="Room for three more conversations of 20k tokens.")
+    service.serving.pool = PoolReport(at=1_796_000_000.0, tokens=68_605, used_tokens=0, room=room)
 
 
 def with_problem(error: ErrorInfo) -> Callable[[FakeService], None]:
@@ -248,6 +277,8 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     window.controller(PageId.LOGS).view.field.setText("throughput")
     shoot(studio, folder / f"{theme}-logs-search.png")
     window.controller(PageId.LOGS).view.field.clear()
+    monitor_pages(window, lambda name: shoot(studio, folder / f"{theme}-{name}.png"), wait_until)
+    key_pages(window, folder, theme, wait_until)
     window.show_page(PageId.KEYS)
     shoot(studio, folder / f"{theme}-keys.png")
     session.create_key("Zed")
@@ -258,13 +289,33 @@ def pages(studio: Studio, folder: Path, theme: str) -> None:
     session.forget_secret()
     connect_page(studio, folder, theme)
     record_pages(studio, folder, theme)
+    runtime_pages(studio, folder, theme, wait_until, shoot)
+    model_pages(studio, folder, theme, wait_until, shoot)
+    settings_pages(window, folder, theme, wait_until)
+    help_sheet(window, folder, theme, wait_until)
+    tray_signs(window.home.desk.look, folder, theme)
+    other_pages(studio, folder, theme)
     for width, height in ((900, 600), (1600, 1000)):
         window.resize(width, height)
-        shoot(studio, folder / f"{theme}-ready-{width}.png")
+        for page in (PageId.SERVE, PageId.MONITOR, PageId.KEYS):
+            window.show_page(page)
+            name = "ready" if page is PageId.SERVE else page.value
+            shoot(studio, folder / f"{theme}-{name}-{width}.png")
+        window.show_page(PageId.SERVE)
     window.resize(1180, 760)
     studio.service.close()
     wait_until(lambda: session.known.link is Link.LOST)
     shoot(studio, folder / f"{theme}-lost.png")
+
+
+def other_pages(studio: Studio, folder: Path, theme: str) -> None:
+    """Write one picture of each page that none was written of, so that none is forgotten."""
+    window = studio.window
+    for page in CONTROLLERS:
+        if page not in window.made:
+            window.show_page(page)
+            shoot(studio, folder / f"{theme}-{page.value}.png")
+    window.show_page(PageId.SERVE)
 
 
 def connect_page(studio: Studio, folder: Path, theme: str) -> None:
@@ -299,15 +350,38 @@ def record_pages(studio: Studio, folder: Path, theme: str) -> None:
     window.show_page(PageId.SERVE)
 
 
+def plans(look: Look, home: Path, folder: Path, theme: str) -> None:
+    """Write the pictures of the plan page and of the first run."""
+    studio = Studio(look, home, planning)
+
+    def shot(name: str, widget: QWidget | None = None) -> None:
+        path = folder / f"{theme}-{name}.png"
+        if widget is None:
+            shoot(studio, path)
+        elif not widget.grab().save(str(path)):
+            raise OSError(path)
+
+    plan_pages(studio.window, wait_until, shot)
+    studio.close()
+    for name, state in FIRST_RUNS.items():
+        studio = Studio(look, home, state)
+        first = studio.window.home.first
+        wait_until(lambda first=first: first.doctor is not None and not first.pending)
+        for width, height in ((1180, 760), (900, 600)):
+            studio.window.resize(width, height)
+            shoot(studio, folder / f"{theme}-{name}-{width}.png")
+        studio.close()
+
+
 def main(folder: Path, language: str = "en") -> None:
     """Write all pictures into `folder`, with the window's words in `language`."""
     folder.mkdir(parents=True, exist_ok=True)
     speak(language, ASSETS)
     application = QApplication([])
     look = Look(application, ASSETS, ThemeChoice.DARK)
-    with tempfile.TemporaryDirectory() as home:
-        for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT):
-            look.choose(theme)
+    for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT):
+        look.choose(theme)
+        with tempfile.TemporaryDirectory() as home:  # so that windows begin in their first size
             for name, state in STATES.items():
                 studio = Studio(look, Path(home), state)
                 if name in PROBLEMS:
@@ -320,6 +394,7 @@ def main(folder: Path, language: str = "en") -> None:
                 if name == "ready":
                     pages(studio, folder, theme.value)
                 studio.close()
+            plans(look, Path(home), folder, theme.value)
 
 
 if __name__ == "__main__":

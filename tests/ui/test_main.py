@@ -8,11 +8,20 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 
+from studio.control.client import ControlClient
+from studio.domain.errors import BadInput
 from studio.ui.controllers.table import CONTROLLERS
-from studio.ui.main import since_start_s
+from studio.ui.main import run, since_start_s
+from studio.ui.window import FIRST_SIZE
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+async def never() -> ControlClient:
+    """Stand for a service that is not asked."""
+    raise AssertionError
 
 
 def start(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -29,6 +38,7 @@ def start(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         """
     )
     environment = {**os.environ, "WEIR_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+    environment["TMPDIR"] = str(home.parent)
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
@@ -39,32 +49,48 @@ def start(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("theme", ["dark", "light", "system"])
-def test_smoke_paints_every_page_says_one_line_and_ends(tmp_path: Path, theme: str) -> None:
-    """What the packages are checked with: one line, status 0, no other word."""
-    done = start(tmp_path / "Jörg's home", "--smoke", "--theme", theme)
+@pytest.mark.parametrize(("theme", "language"), [("system", "en"), ("light", "zh_CN")])
+def test_smoke_paints_every_page_says_one_line_and_ends(
+    tmp_path: Path, theme: str, language: str
+) -> None:
+    """What the packages are checked with: one line, status 0, no other word.
+
+    A translation with a wrong place would raise where its text is shown.
+    """
+    done = start(tmp_path / "Jörg's home", "--smoke", "--theme", theme, "--language", language)
 
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["pages"] == [page.value for page in CONTROLLERS]
     assert 0 < said["first_paint_s"] < 30
     assert done.stdout.count("\n") == 1
+    assert not list(tmp_path.glob("weir-studio-*"))  # its temporary files
 
 
-def test_every_page_is_painted_in_chinese(tmp_path: Path) -> None:
-    """A translation with a wrong place would raise where its text is shown."""
-    done = start(tmp_path, "--smoke", "--language", "zh_CN")
+def test_every_page_is_painted_twice_as_dense_at_two_hundred_percent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As large to the eye, with four pixels for each: no page falls, none is cut off."""
+    monkeypatch.setenv("QT_SCALE_FACTOR", "2")
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+
+    done = start(tmp_path / "home", "--smoke", "--pictures", str(pictures))
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["pages"] == [page.value for page in CONTROLLERS]
+    assert done.stdout.count("\n") == 1
+    sizes = {path.stem: QImage(str(path)).size().toTuple() for path in pictures.iterdir()}
+    wide, high = FIRST_SIZE
+    assert sizes == {page.value: (2 * wide, 2 * high) for page in CONTROLLERS}
 
 
-def test_an_unknown_option_is_refused_with_the_usage(tmp_path: Path) -> None:
+def test_an_unknown_option_is_refused_with_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     """A misspelt option must not open a window as if nothing were."""
-    done = start(tmp_path, "--tehme", "dark")
+    with pytest.raises(SystemExit) as refused:
+        run(["--tehme", "dark"], never)
 
-    assert done.returncode == 2
-    assert "usage: weir ui" in done.stderr
+    assert refused.value.code == 2
+    assert "usage: weir ui" in capsys.readouterr().err
 
 
 def test_a_machine_without_a_screen_is_told_what_works_there(tmp_path: Path) -> None:
@@ -99,3 +125,12 @@ def test_the_process_knows_its_own_age() -> None:
     first = since_start_s()
 
     assert 0 < first <= since_start_s()
+
+
+@pytest.mark.parametrize("words", [("--ssh", "a", "--address", "127.0.0.1:7"), ("--ssh", "box")])
+def test_another_machine_needs_a_way_to_it(words: tuple[str, ...]) -> None:
+    """Two machines in one window, or one that nobody makes reachable, is a mistake said at once."""
+    with pytest.raises(BadInput, match="The window shows one machine") as refused:
+        run(list(words), never)
+
+    assert refused.value.code == "window-options"

@@ -1,6 +1,7 @@
 """The holder of what is known."""
 
 import msgspec
+import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.domain.control import UpRequest
@@ -64,6 +65,13 @@ def test_a_running_engine_is_switched_and_a_stopped_one_started(
     ]
 
 
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for what is missing at once, instead of once a second."""
+    monkeypatch.setattr("studio.ui.session._HOST_MS", 20)
+
+
+@pytest.mark.usefixtures("eager")
 def test_a_machine_that_is_looked_at_later_is_asked_for_again(
     qtbot: QtBot, service: FakeService, session: Session
 ) -> None:

@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtGui import QColor, QFontDatabase, QFontMetricsF, QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look, ThemeChoice, blend, read_tokens
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.dialog import Dialog
 
 THEMES = ("dark", "light")
 
@@ -26,29 +30,43 @@ def contrast(front: str, back: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+TEXT, FIGURE = 4.5, 3.0
+"""Least contrast after WCAG 2.1: of text, and of lines and large figures."""
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize(
-    ("front", "back", "least"),
+    ("fronts", "backs", "least"),
     [
-        ("ink", "ground", 4.5),
-        ("ink", "raised", 4.5),
-        ("quiet", "ground", 4.5),
-        ("quiet", "raised", 4.5),
-        ("on_primary", "primary", 4.5),
-        ("harm", "raised", 4.5),
-        ("water", "raised", 3.0),
-        ("clear", "raised", 3.0),
-        ("warn", "raised", 3.0),
-        ("ok", "raised", 3.0),
+        (("ink", "quiet"), ("ground", "raised", "hover", "pressed", "selected", "warn"), TEXT),
+        (("primary",), ("ground", "raised"), TEXT),
+        (("harm", "ok"), ("ground", "raised"), TEXT),
+        (("on_primary",), ("primary", "primary-hover"), TEXT),
+        (("white",), ("deep",), TEXT),
+        (("water", "clear", "warn"), ("ground", "raised"), FIGURE),
     ],
 )
 def test_text_and_figures_have_enough_contrast(
-    assets: Path, theme: str, front: str, back: str, least: float
+    assets: Path, theme: str, fronts: tuple[str, ...], backs: tuple[str, ...], least: float
 ) -> None:
-    """Text wants 4.5:1, lines and figures 3:1, in both themes."""
-    colours = getattr(read_tokens(assets), theme)
+    """Text wants 4.5:1, lines and figures 3:1, on every ground that the style sheet lays."""
+    tokens = read_tokens(assets)
+    colours = {**getattr(tokens, theme), "white": "#FFFFFF"}
 
-    assert contrast(colours[front], colours[back]) >= least
+    def laid(name: str, back: str, share: float) -> str:
+        return blend(QColor(colours[name]), QColor(colours[back]), share).name()
+
+    grounds = {
+        **colours,
+        "hover": laid("ink", "raised", tokens.share["hover"]),
+        "pressed": laid("ink", "raised", tokens.share["pressed"]),
+        "selected": laid("water", "raised", 0.16),
+        "warn": laid("warn", "ground", 0.14),
+        "primary-hover": laid("ink", "primary", 0.12),
+    }
+    for front in fronts:
+        for back in backs:
+            assert contrast(colours[front], grounds[back]) >= least, (front, back)
 
 
 def test_both_themes_name_the_same_colours(assets: Path) -> None:
@@ -73,15 +91,40 @@ def test_bundled_fonts_carry_their_licence_and_have_tabular_figures(
     assert len({metrics.horizontalAdvance(digit) for digit in "0123456789"}) == 1
 
 
-def test_choosing_a_theme_exchanges_palette_and_sheet(look: Look, qapp: QApplication) -> None:
+def test_chinese_shapes_are_asked_for_by_name(look: Look) -> None:
+    """Without it a desktop that is not Chinese shows Japanese shapes of the same characters."""
+    for mono, first in ((False, "Inter"), (True, "JetBrains Mono")):
+        families = look.font(mono=mono).families()
+
+        assert families[0] == first
+        assert "Noto Sans CJK SC" in families
+        assert "Microsoft YaHei UI" in families
+        assert all("JP" not in one for one in families)
+
+
+def test_choosing_a_theme_exchanges_palette_and_sheet(qtbot: QtBot, look: Look) -> None:
     """Style sheet, palette and painters speak of one theme, never of two."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    look.dress(window)
     for choice in (ThemeChoice.LIGHT, ThemeChoice.DARK):
         look.choose(choice)
 
         ground = look.colour("ground").name().upper()
         assert QGuiApplication.palette().window().color().name().upper() == ground
-        assert ground in qapp.styleSheet().upper()
+        assert ground in window.styleSheet().upper()
         assert look.is_dark is (choice is ThemeChoice.DARK)
+
+
+def test_a_window_that_is_gone_is_not_dressed_anew(look: Look) -> None:
+    """A window is made anew in another language, and the old one is deleted by Qt."""
+    window = QWidget()
+    look.dress(window)
+    shiboken6.delete(window)
+
+    look.choose(ThemeChoice.LIGHT)
+
+    assert not look.is_dark
 
 
 def test_a_desktop_that_says_nothing_gets_dark(look: Look) -> None:
@@ -95,3 +138,20 @@ def test_blend_lays_one_colour_over_another() -> None:
     """Hairlines are ink at 12 per cent."""
     assert blend(QColor("#FFFFFF"), QColor("#000000"), 0.5).name() == "#808080"
     assert blend(QColor("#123456"), QColor("#000000"), 1.0).name() == "#123456"
+
+
+def test_what_a_dressed_window_opens_is_dressed(qtbot: QtBot, look: Look) -> None:
+    """The style sheet lies on windows alone; dialogs have to get it from theirs."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    look.dress(window)
+    dialog = Dialog(look, "question", "Question", parent=window)
+    button = Button(look, "yes", "Yes", kind="primary")
+    dialog.add_button(button)
+    with qtbot.waitExposed(dialog):
+        dialog.open()
+
+    image = button.grab().toImage()
+
+    assert image.pixelColor(button.width() // 2, 4) == look.colour("primary")
+    dialog.close()

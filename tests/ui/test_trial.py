@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.domain.clients import TryGrant
+from studio.domain.events import EngineChanged
 from studio.ui.controllers.connect import ConnectController
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
 from tests.ui.fake_clients import FakeClients
-from tests.ui.fake_service import FakeService
-from tests.ui.test_window import click
+from tests.ui.fake_service import READY, FakeService
+from tests.ui.test_window import button, click, shown
 
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 _PIECE = b'data: {"choices": [{"delta": {"content": "Water "}}]}\n\n'
@@ -78,3 +79,36 @@ def test_an_answer_is_ended_by_its_button_and_by_leaving_the_page(
     qtbot.waitUntil(lambda: gateway.is_left.is_set() and "try" not in page.area.pending)
     assert page.area.problem is None
     assert panel.toPlainText() == "Water "
+
+
+def test_the_panel_beside_the_weir_asks_too_and_tells_a_refusal_in_its_place(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """No card above the page: nothing is wrong with the engine, and nothing is to be restarted."""
+    service.be_ready()
+    service.publish(EngineChanged(engine=READY))
+    FakeClients(service)
+    qtbot.waitUntil(lambda: window.home.view.try_panel.isVisible())
+    qtbot.waitUntil(lambda: button(window, "home-try-ask").isEnabled())
+
+    click(qtbot, window, "home-try-ask")
+
+    panel = window.home.view.try_panel.answer
+    qtbot.waitUntil(lambda: panel.toPlainText() == "Nothing has been served yet.")
+    assert not shown(window, "problem")
+    assert not any(route == "/restart" for route, _ in service.asked)
+
+
+def test_ctrl_shift_t_stays_on_the_serve_page_where_the_panel_is(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """Elsewhere it goes to Connect, which has one, too."""
+    service.be_ready()
+    service.publish(EngineChanged(engine=READY))
+    qtbot.waitUntil(lambda: window.home.view.try_panel.isVisible())
+    window.activateWindow()
+
+    qtbot.keySequence(window, "Ctrl+Shift+T")
+
+    qtbot.waitUntil(window.home.view.try_panel.field.hasFocus)
+    assert window.home.page.isVisible()

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.domain.control import UpRequest, UpResult
@@ -22,11 +22,13 @@ from studio.domain.events import (
     UpFinished,
 )
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.ui.bridge import Bridge
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.state import Link
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId
+from studio.ui.widgets.help_sheet import HelpSheet
 from studio.ui.widgets.report_dialog import ReportDialog
 from studio.ui.window import MainWindow
 from tests.ui.fake_service import (
@@ -65,8 +67,10 @@ def shown(window: QWidget, name: str) -> bool:
     return found is not None and found.isVisible()
 
 
-def click(qtbot: QtBot, window: QWidget, name: str) -> None:
-    """Click the button `name`."""
+def click(qtbot: QtBot, window: MainWindow, name: str) -> None:
+    """Click the button `name`; of a problem once its answer has come, after its events."""
+    if name.startswith("problem-"):
+        qtbot.waitUntil(lambda: not window._session.known.pending)
     qtbot.mouseClick(button(window, name), Qt.MouseButton.LeftButton)
 
 
@@ -110,7 +114,7 @@ def test_start_leads_over_the_stages_to_points_on_the_chart_and_stop_ends_it(
     booted.set()
     qtbot.waitUntil(lambda: text(window, "state") == "Ready, booted in 49.8 s")
     assert text(window, "address") == BASE_URL
-    assert shown(window, "secret")
+    qtbot.waitUntil(lambda: shown(window, "secret"))  # with the answer, after the event
     service.publish(*(Ticked(tick=tick(second)) for second in range(5)))
     chart = window.home.view.charts[0]
     qtbot.waitUntil(lambda: chart.view is not None and len(chart.view.lines[0].points) == 5)
@@ -136,7 +140,7 @@ def test_a_taken_port_is_one_click_away_from_the_free_one(
 
     qtbot.waitUntil(lambda: text(window, "state").startswith("Ready"))
     assert service.asked[-1] == ("/up", UpRequest(preset=DEMO.id, port=18021))
-    assert not shown(window, "problem")
+    qtbot.waitUntil(lambda: not shown(window, "problem"))
 
 
 def test_a_large_download_is_a_question_and_yes_answers_it(
@@ -421,3 +425,46 @@ def test_a_minimised_window_comes_to_the_front(qtbot: QtBot, closed_window: Main
     closed_window.come_to_front()
 
     qtbot.waitUntil(lambda: closed_window.isVisible() and not closed_window.isMinimized())
+
+
+def test_f1_and_the_question_mark_show_every_key_once(qtbot: QtBot, window: MainWindow) -> None:
+    """Whoever asks twice does not get two sheets; a question mark in a field stays one."""
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    qtbot.waitUntil(lambda: window.findChild(HelpSheet) is not None)
+    sheets = window.findChildren(HelpSheet)
+    assert len(sheets) == 1
+    sheets[0].close()
+    qtbot.waitUntil(lambda: window.findChild(HelpSheet) is None)
+
+    window.show_page(PageId.KEYS)
+    field = window.findChild(QLineEdit, "key-name")
+    assert field is not None
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Question)
+    assert field.text() == "?"
+    assert window.findChild(HelpSheet) is None
+
+
+def test_another_machine_is_named_and_never_started_from_here(
+    qtbot: QtBot, look: Look, service: FakeService, tmp_path: Path
+) -> None:
+    """Two windows side by side have to be told apart at a glance."""
+    bridge = Bridge(service.connect, service.connect)
+    session = Session(bridge, "gpu-box")
+    window = MainWindow(look, session, bridge, WindowSettings(tmp_path))
+    qtbot.addWidget(window)
+    window.show()
+    assert text(window, "banner-text") == "Looking for the service on gpu-box."
+    session.begin()
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE)
+    assert text(window, "place") == "gpu-box"
+    assert shown(window, "place")
+    assert window.windowTitle() == "gpu-box · Weir Studio"
+
+    qtbot.waitUntil(lambda: service.listeners == 1)
+    service.say_goodbye()
+    qtbot.waitUntil(lambda: session.known.link is Link.ENDED)
+    assert "waits for its return" in text(window, "banner-text")
+    assert not shown(window, "banner-button")
+    qtbot.waitUntil(lambda: not shown(window, "banner"), timeout=20_000)
+    bridge.close()

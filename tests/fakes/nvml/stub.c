@@ -33,6 +33,13 @@ typedef struct handle *device; /* the card's number plus one; slices of MIG from
 
 enum { OK = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6,
        INSUFFICIENT_SIZE = 7, DRIVER_NOT_LOADED = 9 };
+#ifdef _WIN32 /* as nvml.dll in a wine prefix; such a file does not change within a second */
+#define SAME_TIME(one, other) ((one).st_mtime == (other).st_mtime)
+#else
+#define SAME_TIME(one, other) \
+    ((one).st_mtim.tv_sec == (other).st_mtim.tv_sec \
+     && (one).st_mtim.tv_nsec == (other).st_mtim.tv_nsec)
+#endif
 enum { TEXT = 1024, CARDS = 64, LOST = 15 };
 
 static int users;
@@ -75,9 +82,7 @@ static void refresh(void)
         memset(&read_as, 0, sizeof read_as);
         return;
     }
-    if (now.st_ino == read_as.st_ino && now.st_size == read_as.st_size
-        && now.st_mtim.tv_sec == read_as.st_mtim.tv_sec
-        && now.st_mtim.tv_nsec == read_as.st_mtim.tv_nsec)
+    if (now.st_ino == read_as.st_ino && now.st_size == read_as.st_size && SAME_TIME(now, read_as))
         return;
     forget();
     read_as = now;

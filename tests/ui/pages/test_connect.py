@@ -2,11 +2,13 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.domain.clients import ConnectRequest, TryGrant
 from studio.domain.errors import ErrorInfo
+from studio.domain.events import EngineChanged
+from studio.domain.server import EngineSnapshot
 from studio.ui.controllers.connect import ConnectController
 from studio.ui.state import Link
 from studio.ui.viewmodels.connect import (
@@ -15,7 +17,8 @@ from studio.ui.viewmodels.connect import (
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
 from tests.ui.fake_clients import FakeClients
-from tests.ui.fake_service import FakeService
+from tests.ui.fake_service import READY, FakeService
+from tests.ui.opened import opened
 from tests.ui.test_window import click, text
 
 
@@ -29,9 +32,7 @@ def clients(service: FakeService) -> FakeClients:
 @pytest.fixture
 def page(qtbot: QtBot, clients: FakeClients, window: MainWindow) -> ConnectController:
     """Return the page in front, with the first client shown."""
-    window.show_page(PageId.CONNECT)
-    made = window.controller(PageId.CONNECT)
-    assert isinstance(made, ConnectController)
+    made = opened(window, PageId.CONNECT, ConnectController)
     qtbot.waitUntil(lambda: made.area.plan is not None and not made.area.pending)
     return made
 
@@ -54,6 +55,21 @@ def test_a_file_is_shown_written_and_put_back_by_three_presses(
     click(qtbot, window, "connect-undo")
     qtbot.waitUntil(lambda: text(window, "client-state") == "Not connected")
     assert text(window, "connect-done").endswith("is as it was.")
+
+
+def test_an_engine_that_comes_up_meanwhile_is_asked_for(
+    qtbot: QtBot, service: FakeService, clients: FakeClients, window: MainWindow
+) -> None:
+    """What could not be planned without a model is planned as soon as there is one."""
+    clients.too_early = ErrorInfo(code="client-model-unknown", message="Nothing was served yet.")
+    service.publish(EngineChanged(engine=EngineSnapshot()))
+    page = opened(window, PageId.CONNECT, ConnectController)
+    qtbot.waitUntil(lambda: page.area.problem is not None and not page.area.pending)
+
+    clients.too_early = None
+    service.publish(EngineChanged(engine=READY))
+
+    qtbot.waitUntil(lambda: page.area.plan is not None)
 
 
 def test_a_client_without_a_file_shows_its_key_only_when_asked(
@@ -152,3 +168,30 @@ def test_everything_fits_into_the_smallest_window(
             assert button.accessibleName() or button.text(), button.objectName()
     wide = page.view.width()
     assert all(one.width() <= wide for one in page.view.findChildren(QLabel) if one.isVisible())
+
+
+def test_before_anything_was_served_the_next_step_is_said_and_nothing_is_red(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """It was an error card that named an option of the command line."""
+    page.area.plan = None
+    page.area.problem = ErrorInfo(code="client-model-unknown", message="Nothing.", exit_status=3)
+    page.area.changed.emit()
+
+    assert "Start a preset on the Serve page first" in text(window, "connect-empty")
+    assert page.view.problem.isHidden()
+
+
+def test_steps_stand_above_the_values_that_they_speak_of(
+    qtbot: QtBot, page: ConnectController, window: MainWindow
+) -> None:
+    """ "Enter the values below" stood under them."""
+    click(qtbot, window, "client-cline")
+    qtbot.waitUntil(lambda: page.area.plan is not None and not page.area.pending)
+    steps = window.findChild(QLabel, "connect-steps")
+    values = window.findChild(QWidget, "connect-values")
+    assert steps is not None
+    assert values is not None
+
+    qtbot.waitUntil(lambda: steps.isVisible() and values.isVisible())
+    qtbot.waitUntil(lambda: steps.geometry().bottom() < values.geometry().top())

@@ -17,6 +17,7 @@ from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
 from tests.ui.fake_records import MATCH, FakeRecords
 from tests.ui.fake_service import START, FakeService, line
+from tests.ui.opened import opened
 from tests.ui.test_window import click, text
 
 
@@ -29,10 +30,7 @@ def records(service: FakeService) -> FakeRecords:
 @pytest.fixture
 def page(records: FakeRecords, window: MainWindow) -> LogsController:
     """Return the page in front."""
-    window.show_page(PageId.LOGS)
-    made = window.controller(PageId.LOGS)
-    assert isinstance(made, LogsController)
-    return made
+    return opened(window, PageId.LOGS, LogsController)
 
 
 def test_files_of_earlier_boots_are_read_page_by_page(

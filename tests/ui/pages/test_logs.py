@@ -132,6 +132,13 @@ def test_a_traceback_is_one_line_until_it_is_wanted_whole(qtbot: QtBot, page: Lo
     assert [item.text for item in page.view.lines.shown][-4:-1] == list(TRACEBACK)
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the end of a traceback no longer than a blink."""
+    monkeypatch.setattr("studio.ui.widgets.log_feed.FOLD_MS", 30)
+
+
+@pytest.mark.usefixtures("patient")
 def test_a_traceback_that_never_ends_appears_all_the_same(qtbot: QtBot, page: LogsPage) -> None:
     """The engine was killed while it spoke."""
     page.append_lines([line(30 + at, text, level="none") for at, text in enumerate(TRACEBACK)], 0)

@@ -58,8 +58,8 @@ def test_nothing_is_wider_than_the_page(qtbot: QtBot, page: ServePage) -> None:
     for choosing in (False, True):
         page.show_known(known, 0.0, DEMO.id, choosing)
         page.show_ticks(known, [tick(second) for second in range(301)])
-        qtbot.waitUntil(lambda: page.widget().width() <= page.viewport().width())
-        assert page.widget().minimumSizeHint().width() <= page.viewport().width()
+        qtbot.waitUntil(lambda: page.scroller.widget().width() <= page.scroller.viewport().width())
+        assert page.scroller.widget().minimumSizeHint().width() <= page.scroller.viewport().width()
 
 
 def test_charts_get_the_ticks(page: ServePage) -> None:

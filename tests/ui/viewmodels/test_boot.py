@@ -145,3 +145,9 @@ def test_the_heading_says_which_way_it_goes() -> None:
     assert boot_view(Known(engine=stopping), 0.0).heading == "Stopping the engine"
     assert boot_view(Known(engine=waiting), 0.0).heading == "Waiting before the next try"
     assert boot_view(Known(), 0.0).heading == "Getting ready"
+
+
+def test_a_boot_that_is_late_is_not_so_and_so_long_of_a_dash() -> None:
+    """“1 min 02 s of –” says nothing that “1 min 02 s” does not."""
+    assert only(done=62.0, unit="s").amount == "1 min 02 s"
+    assert only(done=62.0, unit="bytes").amount == "62 B of –"

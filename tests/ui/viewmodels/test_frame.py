@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from studio.domain.control import GatewayInfo
+from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
 from studio.ui.state import Action, Known, Link
 from studio.ui.viewmodels.frame import FrameView, banner_view, frame_view, state_view
@@ -63,6 +64,16 @@ def test_an_engine_of_others_has_its_name_and_no_buttons(state: EngineState) -> 
     assert (view.title, view.expert) == ("Bob's", "http://127.0.0.1:8000")
     shown = [one.visible for one in (view.start, view.stop, view.restart, view.switch)]
     assert shown == [False, False, False, False]
+
+
+def test_an_installation_beside_an_engine_of_others_brings_no_stop() -> None:
+    """What is under way then is no start, and the engine is not ours to stop."""
+    adopted = AdoptedInfo(name="Bob's", url="http://127.0.0.1:8000")
+    engine = EngineSnapshot(state=EngineState.ADOPTED, adopted=adopted)
+    stage = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="Tiny")
+    known = msgspec.structs.replace(LIVE, engine=engine, stages=(stage,))
+
+    assert not frame_view(known, 0.0, chosen=DEMO.id, choosing=False).stop.visible
 
 
 def test_a_boot_says_how_long_and_of_how_much() -> None:

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from studio.domain.keys import KeyLimits
 from studio.ui.state import Action, Known, Link, Secret
-from studio.ui.viewmodels.keys import day_text, instant_text, keys_view, secret_view
+from studio.ui.viewmodels.keys import keys_view, secret_view, state_text
 from tests.ui.fake_service import BASE_URL, KEY
 
 LIVE = Known(link=Link.LIVE, keys=(KEY,))
@@ -14,10 +15,11 @@ def test_usage_is_told_in_full() -> None:
     """Who pays for tokens counts them."""
     row = keys_view(LIVE, "").rows[0]
 
-    assert row.prefix == "weir-3fQm…"
+    assert row.prefix.text == "weir-3fQm…"
     assert row.requests.text == "1,284"
     assert row.requests.tooltip == "3 requests failed"
-    assert row.tokens.text == "2,418,220 · 1,790,442 · 391,077"
+    assert row.tokens.text == "2,809,297"
+    assert row.tokens.tooltip == "2,418,220 of prompts, 1,790,442 of them reused; 391,077 generated"
 
 
 def test_revoked_keys_sink_to_the_end_and_cannot_be_revoked_again() -> None:
@@ -53,19 +55,6 @@ def test_no_key_says_the_next_step() -> None:
     assert keys_view(Known(), "").empty == "The keys appear when the service answers."
 
 
-@pytest.mark.parametrize("text", [None, "", "yesterday", "2026-13-45"])
-def test_an_instant_that_is_none_is_a_dash(text: str | None) -> None:
-    """Never used is not the same as used in 1970."""
-    assert instant_text(text) == "–"
-    assert day_text(text) == "–"
-
-
-def test_instants_are_local_and_have_a_year() -> None:
-    """Without a zone the text is taken as it stands."""
-    assert instant_text("2026-11-09T05:07:00") == "9 Nov 2026, 05:07"
-    assert day_text("2026-01-31T05:07:00") == "31 Jan 2026"
-
-
 def test_the_secret_names_its_use() -> None:
     """Key and address are pasted together."""
     named = secret_view(Secret(key="weir-x", name="Zed"), BASE_URL)
@@ -73,3 +62,31 @@ def test_the_secret_names_its_use() -> None:
     assert named.title == "Your new key “Zed”"
     assert (named.key, named.base_url) == ("weir-x", BASE_URL)
     assert secret_view(Secret(key="weir-x"), None).title == "Your new key"
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "tooltip"),
+    [
+        ({}, "works", "Every model"),
+        ({"limits": KeyLimits(models=("chat",))}, "works, limited", "Models: chat"),
+        ({"has_expired": True}, "expired", ""),
+        ({"prompts_until": "2026-11-29T16:24:00"}, "prompts are kept", "Until 29 Nov 2026, 16:24"),
+        ({"revoked_at": "2026-11-28T09:00:00"}, "revoked", "28 Nov 2026, 09:00"),
+    ],
+)
+def test_the_state_of_a_key_is_a_word_and_its_reason(
+    fields: dict[str, object], text: str, tooltip: str
+) -> None:
+    """Colour is never the only sign."""
+    state = state_text(msgspec.structs.replace(KEY, **fields))
+
+    assert state.text == text
+    assert state.tooltip.startswith(tooltip)
+
+
+def test_a_key_that_was_kept_says_that_it_can_be_shown_again() -> None:
+    """Shown once is true of all others."""
+    kept = secret_view(Secret(key="weir-x", name="Zed", is_new=False), BASE_URL)
+
+    assert kept.title == "Key “Zed”"
+    assert "again" in kept.hint

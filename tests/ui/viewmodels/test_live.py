@@ -3,8 +3,15 @@
 import msgspec
 
 from studio.domain.demand import PresetQueue, Queue, QueuedRequest
+from studio.domain.diagnosis import Match
 from studio.domain.pool import Resident
-from studio.ui.viewmodels.live import ROWS, notices, queue_line, requests_view
+from studio.ui.viewmodels.live import (
+    ROWS,
+    failure_notice,
+    notices,
+    queue_line,
+    requests_view,
+)
 from studio.ui.viewmodels.problem import Remedy, problem_view
 from tests.ui.fake_service import BOOT_FAILED
 from tests.ui.fake_serving import BY_HAND, POOL_REPORT, SMALLER, SPILLS, offered
@@ -14,8 +21,8 @@ def test_an_estimate_is_marked_and_an_unknown_key_is_a_dash() -> None:
     """A guess must not look like a count."""
     rows = requests_view(POOL_REPORT, None, 0.0).rows
 
-    assert rows[0] == ("Open WebUI", "chat", "18,420 tokens", "writing", "12.0 s")
-    assert rows[1][:4] == ("–", "chat", "≈ 9,000 tokens", "reading")
+    assert rows[0] == ("Open WebUI", "chat", "18,420", "writing", "12.0 s")
+    assert rows[1][:4] == ("–", "chat", "≈ 9,000", "reading")
 
 
 def test_many_requests_are_counted_and_none_is_said() -> None:
@@ -24,7 +31,9 @@ def test_many_requests_are_counted_and_none_is_said() -> None:
     full = requests_view(msgspec.structs.replace(POOL_REPORT, residents=many), None, 0.0)
 
     assert (len(full.rows), full.more) == (ROWS, f"and {64 - ROWS} more")
-    assert requests_view(None, None, 0.0).empty != ""
+    none = msgspec.structs.replace(POOL_REPORT, residents=())
+    assert requests_view(none, None, 0.0).empty.startswith("No request runs.")
+    assert requests_view(None, None, 0.0).empty == "What runs is not known now."
 
 
 def test_the_queue_says_who_waits_and_when_the_engine_stops() -> None:
@@ -41,13 +50,17 @@ def test_the_queue_says_who_waits_and_when_the_engine_stops() -> None:
     assert queue_line(Queue(), 0.0) == ""
 
 
-def test_only_what_the_service_can_do_gets_a_button() -> None:
-    """A button that ends in "only you can do this" is a lie."""
+def test_what_the_service_can_do_is_taken_and_what_only_hands_can_do_is_copied() -> None:
+    """A button that ends in "only you can do this" is a lie; one that copies the command is not."""
     ways = (offered(1, SPILLS.code, SMALLER), offered(2, SPILLS.code, BY_HAND))
 
     (card,) = notices((SPILLS,), ways, is_fixing=False)
 
-    assert [(one.kind, one.what) for one in card.deeds] == [("fix", "1"), ("mute", SPILLS.code)]
+    assert [(one.kind, one.what) for one in card.deeds] == [
+        ("fix", "1"),
+        ("copy", "nvidia-smi"),
+        ("mute", SPILLS.code),
+    ]
     assert SMALLER.text in card.body
 
 
@@ -73,5 +86,21 @@ def test_a_failure_offers_its_own_remedies_first_and_says_what_only_hands_can_do
     view = problem_view(BOOT_FAILED, offered=ways)
 
     assert [one.number for one in view.remedies if one.remedy is Remedy.FIX] == [1]
-    assert [one.primary for one in view.remedies] == [True, False, False]
+    assert [one.primary for one in view.remedies] == [True, False, False, False]
+    assert [one.command for one in view.remedies if one.remedy is Remedy.COMMAND] == ["nvidia-smi"]
     assert f"{BY_HAND.text} (nvidia-smi)" in view.hint
+
+
+def test_the_last_failure_is_told_until_something_serves() -> None:
+    """Closing a card, or the service's end, must not hide that the last start failed."""
+    match = Match(code="engine-out-of-memory", cause="1.84 GiB is free.", remedies=(SMALLER,))
+    ways = (offered(1, match.code, SMALLER),)
+
+    (card,) = failure_notice(match, ways, can_start=True, is_fixing=False)
+
+    assert card.title == "The last start failed"
+    assert [one.kind for one in card.deeds] == ["fix", "retry", "why"]
+    assert SMALLER.text in card.body
+    (busy,) = failure_notice(match, ways, can_start=False, is_fixing=True)
+    assert [one.kind for one in busy.deeds] == ["fix", "why"]
+    assert failure_notice(None, (), can_start=True, is_fixing=False) == ()

@@ -1,5 +1,6 @@
 """Buttons."""
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -8,8 +9,11 @@ from studio.ui.viewmodels.words import ButtonView
 from studio.ui.widgets.buttons import Button, CopyButton, IconButton
 
 
-def test_copying_says_so_and_then_offers_it_again(qtbot: QtBot, look: Look) -> None:
+def test_copying_says_so_and_then_offers_it_again(
+    qtbot: QtBot, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without an answer one presses three times."""
+    monkeypatch.setattr("studio.ui.widgets.buttons._COPIED_MS", 50)
     button = CopyButton(look, "copy")
     qtbot.addWidget(button)
     button.offer("weir-key")

@@ -1,7 +1,7 @@
 """The dialog's frame."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
@@ -30,3 +30,18 @@ def test_a_dialog_says_what_it_is_about_and_escape_leaves_it(qtbot: QtBot, look:
     assert "Not made yet." in said
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
+
+
+def test_a_name_stands_closer_to_its_field_than_to_the_one_before(qtbot: QtBot, look: Look) -> None:
+    """With equal gaps nobody sees which of two fields a name belongs to."""
+    dialog = Dialog(look, "key", "New key")
+    qtbot.addWidget(dialog)
+    first, second = QLineEdit(), QLineEdit()
+    dialog.add_field("Title", first)
+    dialog.add_field("Name", second)
+    with qtbot.waitExposed(dialog):
+        dialog.open()
+    (name,) = [one for one in dialog.findChildren(QLabel) if one.text() == "Name"]
+
+    above = name.geometry().top() - first.geometry().bottom()
+    assert second.geometry().top() - name.geometry().bottom() < above

@@ -85,3 +85,35 @@ def test_a_gap_in_the_numbers_is_a_gap_in_the_water(gauge: Gauge) -> None:
     gauge.show_gauge(serve_view(LIVE, blank).gauge)
 
     assert water_top(gauge.grab().toImage()) == -1
+
+
+def _tones(image: QImage) -> set[tuple[int, int, int]]:
+    """Return the tones of the water in the middle of the basin, its surface line apart."""
+    x = image.width() // 2
+    colours = (image.pixelColor(x, y) for y in range(image.height()))
+    return {(one.red(), one.green(), one.blue()) for one in colours if is_water(one)}
+
+
+def test_reused_prompts_are_darker_water_from_the_ground_up(gauge: Gauge) -> None:
+    """A pool that is full of what is used again is a good sign; the picture tells it apart."""
+    level = round(POOL * 0.8)
+
+    plain = _tones(show(gauge, pool_used_tokens=level, prefix_hit_share=None))
+    reused = show(gauge, pool_used_tokens=level, prefix_hit_share=0.5)
+
+    assert len(_tones(reused)) > len(plain)
+    x, basin = reused.width() // 2, 280 - 34 - 24
+    ground = reused.pixelColor(x, 34 + basin - 20)
+    top = reused.pixelColor(x, 34 + round(basin * 0.3))
+    assert ground.lightness() < top.lightness()
+
+
+def test_without_word_of_reuse_the_water_has_one_tone(gauge: Gauge) -> None:
+    """An engine that does not tell it must not look as if it told of none."""
+    image = show(gauge, pool_used_tokens=POOL // 2, prefix_hit_share=None)
+    x, basin = image.width() // 2, 280 - 34 - 24
+
+    ground = image.pixelColor(x, 34 + basin - 10)
+    top = image.pixelColor(x, 34 + round(basin * 0.6))
+
+    assert ground == top

@@ -1,5 +1,8 @@
 """The ledger draws the planner's parts, and names each with its size."""
 
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
@@ -25,3 +28,16 @@ def test_the_line_of_spill_is_drawn_in_the_colour_of_harm(qtbot: QtBot, look: Lo
     harm = look.colour("harm").name()
     assert harm in {picture.pixelColor(x + n, 2).name() for n in (-1, 0)}
     assert "Weights 13.96 GiB" in ledger.bar.accessibleDescription()
+
+
+def test_the_words_about_the_line_stand_on_its_side(qtbot: QtBot, look: Look) -> None:
+    """It lies near the end of the bar, and its words stood at the other one."""
+    ledger = Ledger(look, "ledger")
+    qtbot.addWidget(ledger)
+    (view,) = plan_view(recorded_plan("card-wsl2"), None, is_planning=False).ledgers
+    words = next(one for one in ledger.findChildren(QLabel) if one.wordWrap())
+
+    ledger.show_ledger(view)
+    assert words.alignment() & Qt.AlignmentFlag.AlignRight
+    ledger.show_ledger(msgspec.structs.replace(view, line=0.2))
+    assert words.alignment() & Qt.AlignmentFlag.AlignLeft

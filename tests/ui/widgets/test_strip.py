@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.domain.control import GatewayInfo
+from studio.domain.remedies import Badge
 from studio.ui.state import Known, Link
 from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import banner_view, frame_view
@@ -12,6 +13,18 @@ from studio.ui.widgets.strip import Banner, Strip
 from tests.ui.fake_service import BASE_URL, DEMO, READY
 
 LONG = msgspec.structs.replace(DEMO, title="A very long name of a preset " * 6)
+NAMED = msgspec.structs.replace(DEMO, title="Small chat model on the processor")
+SLOW = msgspec.structs.replace(
+    READY,
+    badges=(
+        Badge(
+            code="cpu-libraries",
+            title="Faster libraries not loaded",
+            cost="",
+            evidence="",
+        ),
+    ),
+)
 READY_WITH_ADDRESS = Known(
     link=Link.LIVE, engine=READY, presets=(LONG,), gateway=GatewayInfo(base_url=BASE_URL)
 )
@@ -58,3 +71,31 @@ def test_the_banner_comes_and_goes(qtbot: QtBot, look: Look) -> None:
 
     banner.show_banner(None)
     assert banner.isHidden()
+
+
+def test_the_name_of_the_preset_is_whole_where_words_on_buttons_can_go(
+    qtbot: QtBot, look: Look
+) -> None:
+    """At the first size of the window three letters of it were left beside five worded buttons."""
+    strip = Strip(look)
+    qtbot.addWidget(strip)
+    known = msgspec.structs.replace(READY_WITH_ADDRESS, presets=(NAMED,), engine=SLOW)
+    strip.resize(1_003, 64)
+    with qtbot.waitExposed(strip):
+        strip.show()
+    strip.show_frame(frame_view(known, 0.0, chosen=None, choosing=False))
+    title = strip.findChild(QLabel, "preset-title")
+    copy = strip.findChild(QAbstractButton, "copy-address")
+    connect = strip.findChild(QAbstractButton, "connect-clients")
+    assert title is not None
+    assert copy is not None
+    assert connect is not None
+
+    needed = title.fontMetrics().horizontalAdvance(NAMED.title)
+    qtbot.waitUntil(lambda: title.width() >= needed)
+    assert copy.text() == ""
+    assert connect.text() == "Connect"
+
+    strip.resize(1_600, 64)
+    qtbot.waitUntil(lambda: copy.text() != "")
+    assert title.width() >= needed

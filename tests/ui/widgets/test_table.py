@@ -91,3 +91,38 @@ def test_figures_stand_at_the_right(table: Table) -> None:
 
     assert model.index(0, 0).data(role) & Qt.AlignmentFlag.AlignLeft
     assert model.index(0, 1).data(role) & Qt.AlignmentFlag.AlignRight
+
+
+def test_the_height_of_its_rows_shows_them_all(table: Table) -> None:
+    """Without a bar for scrolling where there is nothing to scroll."""
+    table.show_rows([row(name, 1.0) for name in "abcde"])
+
+    table.resize(600, table.height_of(3))
+
+    assert table.verticalScrollBar().maximum() == 0
+    assert table.viewport().height() == 5 * table.verticalHeader().defaultSectionSize()
+
+
+def test_a_column_that_cuts_its_words_gets_the_room_nobody_needs(qtbot: QtBot, look: Look) -> None:
+    """“engine: cpu-de…” stood beside a hand of empty space; what a person made narrow stays so."""
+    table = Table(look, "models", "Models", COLUMNS)
+    qtbot.addWidget(table)
+    header = table.horizontalHeader()
+    header.resizeSection(1, 100)
+    long = "used by an engine with a long name"
+    table.show_rows([Row("a", (Cell("short"), Cell(long)))])
+    table.resize(700, 200)
+    table.show()
+    assert header.sectionSize(1) >= table.fontMetrics().horizontalAdvance(long)
+    assert header.length() == table.viewport().width()
+
+    table.resize(140, 200)
+    assert header.sectionSize(1) == 100
+
+    table.resize(700, 200)
+    table.show_rows(ROWS)
+    assert header.sectionSize(1) == 100
+
+    header.resizeSection(1, 40)
+    table.show_rows([Row("a", (Cell("short"), Cell(long)))])
+    assert header.sectionSize(1) == 40

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
-from studio.ui.widgets.text import Elided, label, selectable, show_text
+from studio.ui.widgets.text import Elided, label, selectable, show_text, unquoted
 
 LONG = "A preset whose name somebody made much longer than any window is wide " * 3
 
@@ -49,3 +49,36 @@ def test_selectable_text_has_a_name_and_keyboard(qtbot: QtBot, look: Look) -> No
     assert flags & Qt.TextInteractionFlag.TextSelectableByKeyboard
     assert made.accessibleName() == "The new key"
     assert made.toolTip() == "hint"
+
+
+def test_commands_in_a_sentence_stand_without_their_marks() -> None:
+    """Backticks are for terminals and documents."""
+    assert unquoted("Say yes with `--tls`.") == "Say yes with --tls."
+    assert unquoted("One ` alone.") == "One  alone."
+
+
+def test_a_command_of_several_words_does_not_run_into_its_sentence(
+    qtbot: QtBot, look: Look
+) -> None:
+    """“Compare that with weir runtime signers list on the machine" cannot be read."""
+    said = "Compare that with `weir runtime signers list` on it, with `--json`."
+    shown = "Compare that with “weir runtime signers list” on it, with --json."
+    made = label("small", said)
+    qtbot.addWidget(made)
+
+    assert unquoted(said) == shown
+    assert made.text() == shown
+    assert unquoted(shown) == shown
+
+
+def test_a_name_that_ends_in_its_figure_is_cut_in_the_middle(qtbot: QtBot, look: Look) -> None:
+    """“Card 0, NVIDIA GeForce RTX 4090, 23.99 …” says everything but how large it is."""
+    pictures = []
+    for end in ("23.99 GiB", "11.11 GiB"):
+        made = Elided(middle=True)
+        qtbot.addWidget(made)
+        made.resize(160, 20)
+        made.show_text(f"{LONG}{end}")
+        pictures.append(made.grab().toImage())
+
+    assert pictures[0] != pictures[1]

@@ -1,0 +1,97 @@
+"""Which version the starters of Windows run, and the way to another one."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from studio.domain.errors import StudioError
+from studio.domain.self_update import Came
+from studio.host import own_program, own_windows
+from tests.fakes import windows_versions
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder in which 1.1.0 runs and 1.0.0 is kept."""
+    folder = tmp_path / "Wéir Studio"
+    windows_versions.made(folder, "app-1.0.0", "app-1.1.0")
+    return folder
+
+
+def test_another_version_is_run_in_one_step_and_the_one_that_ran_is_kept(place: Path) -> None:
+    """So there is a way back from the way back; nothing else lies there afterwards."""
+    own_windows.switch(place, "1.0.0")
+
+    assert (place / "current.txt").read_bytes() == b"app-1.0.0"
+    assert (place / "previous.txt").read_bytes() == b"app-1.1.0"
+    assert (own_windows.current(place), own_windows.before(place, "1.0.0")) == ("1.0.0", "1.1.0")
+    assert not list(place.glob("*.new"))
+    own_windows.switch(place, "1.0.0")
+    assert own_windows.before(place, "1.0.0") == "1.1.0"
+
+
+def test_a_cut_between_the_two_files_leaves_a_version_and_the_way_back(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first file then names what runs; the other version is found by looking."""
+    replace = Path.replace
+
+    def cut(path: Path, target: Path) -> Path:
+        if target.name == own_windows.POINTER:
+            raise PermissionError(13, "a scanner holds it")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", cut)
+    with pytest.raises(StudioError) as caught:
+        own_windows.switch(place, "1.0.0")
+
+    assert caught.value.code == "not-writable"
+    assert own_windows.current(place) == "1.1.0"
+    assert own_windows.before(place, "1.1.0") == "1.0.0"
+
+
+def test_what_a_starter_would_take_without_the_pointer_is_what_was_gone_back_to(
+    place: Path,
+) -> None:
+    """It looks for the version that was finished last."""
+    os.utime(place / "app-1.0.0/complete", (1, 1))
+
+    own_windows.switch(place, "1.0.0")
+
+    times = {path.name: (path / "complete").stat().st_mtime for path in place.glob("app-*")}
+    assert times["app-1.0.0"] > times["app-1.1.0"]
+
+
+@pytest.mark.parametrize("name", ["", "app-9.9.9", "..\\..\\evil", "app-1.0.0/../../x", "ä" * 90])
+def test_a_damaged_pointer_names_nothing(place: Path, name: str) -> None:
+    """After a power cut, or because somebody wrote into it."""
+    (place / "current.txt").write_text(name, encoding="utf-8")
+    (place / "previous.txt").write_text(name, encoding="utf-8")
+
+    assert own_windows.current(place) is None
+    assert own_windows.before(place, "1.1.0") == "1.0.0"
+
+
+def test_a_version_that_is_not_whole_is_none(place: Path) -> None:
+    """A set-up that was cut off left it; a repaired one lies beside what it replaced."""
+    (place / "app-1.0.0/complete").unlink()
+    assert own_windows.before(place, "1.1.0") is None
+    assert own_windows.folder(place, "1.0.0") is None
+    with pytest.raises(FileNotFoundError):
+        own_windows.switch(place, "1.0.0")
+
+    windows_versions.finish(place, "app-1.1.0-b")
+    assert own_windows.folder(place, "1.1.0") == place / "app-1.1.0"
+    (place / "current.txt").write_text("app-1.1.0-b", encoding="ascii")
+    assert own_windows.folder(place, "1.1.0") == place / "app-1.1.0-b"
+    assert own_windows.current(place) == "1.1.0"
+    assert own_windows.current(place / "none") is None
+
+
+def test_a_versions_own_file_knows_where_it_belongs(place: Path) -> None:
+    """A person starts it by hand, because the newer version does nothing any more."""
+    found = own_program.installed_in(place / "app-1.0.0")
+
+    assert (found.came, found.versions) == (Came.SETUP, place)
+    assert "Windows removes" in own_program.of(place / "app-1.0.0").notes[0]
