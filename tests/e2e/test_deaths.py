@@ -15,7 +15,7 @@ from tests.app.running import Running, fake_paths, running
 from tests.conftest import Serving
 from tests.fakes import deaths
 from tests.fakes.deaths import PARTS, Round
-from tests.fakes.waiting import LIMIT_S, until, until_async
+from tests.fakes.waiting import LIMIT_S, is_alive, until_async
 from tests.fakes.weir import Weir
 
 SEED = 20261129
@@ -106,16 +106,15 @@ def test_a_service_and_a_terminal_killed_100_times(weir: Weir, victim: str, tell
 
 def test_what_two_kills_in_one_instant_leave_is_ended_by_the_next_start(weir: Weir) -> None:
     """Nobody is left to end the engine then; whoever starts the next one does, and says so."""
-    deaths.kill_service(weir, with_guard=True)
-    left = weir.engine_pids()
+    left = deaths.kill_service_and_guard(weir)
+    assert len(left) == 2, "EngineCore and its worker, which nobody ended"
 
     weir.json("up", "--detach")
 
-    until(lambda: not any(psutil.pid_exists(pid) for pid in left), "their end")
+    assert not any(is_alive(pid) for pid in left)
     log = weir.run("logs", "-n", "500").stdout
-    if left:
-        assert "Ended" in log
-        assert any(f"({pid})" in log for pid in left)
+    assert "Ended 2 processes that an earlier run left" in log
+    assert all(f"({pid})" in log for pid in left)
 
 
 def children() -> set[int]:

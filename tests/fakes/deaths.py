@@ -144,25 +144,35 @@ async def kill_parts(
     return done
 
 
-def kill_service(weir: Weir, *, with_guard: bool = False, limit_s: float = LIMIT_S) -> float:
-    """Kill the service of a `weir` that serves; return the seconds until nothing of it is left.
-
-    With its guard, the engine's own processes stay: the next start ends them.
-    """
+def kill_service(weir: Weir, *, limit_s: float = LIMIT_S) -> float:
+    """Kill the service of a `weir` that serves; return the seconds until nothing of it is left."""
     weir.json("up", "--detach", limit_s=limit_s)
     service = weir.service_pid()
-    victims = [service]
-    if with_guard:
-        rows = weir.json("ps")
-        victims += [row["pid"] for row in rows if row["role"] == "guard"]
     assert len(weir.engine_pids()) >= 3
     killed_s = time.monotonic()
-    for pid in victims:
-        os.kill(pid, signal.SIGKILL)
-    if not with_guard:
-        until(lambda: weir.engine_pids() == [], "the end of the engine")
+    os.kill(service, signal.SIGKILL)
+    until(lambda: weir.engine_pids() == [], "the end of the engine")
     until(lambda: not is_alive(service), "the end of the service")
     return time.monotonic() - killed_s
+
+
+def kill_service_and_guard(weir: Weir) -> list[int]:
+    """Kill the service of a `weir` that serves, and its guard; return who is left of the engine.
+
+    The guard is stopped first, so that it does nothing between the two kills: as if both were
+    killed in one instant. Of the engine's own processes only the API server goes with the guard.
+    """
+    weir.json("up", "--detach")
+    service = weir.service_pid()
+    rows = weir.json("ps")
+    (guard,) = [row["pid"] for row in rows if row["role"] == "guard"]
+    (server,) = [row["pid"] for row in rows if row["role"] == "engine"]
+    os.kill(guard, signal.SIGSTOP)
+    until(lambda: psutil.Process(guard).status() == psutil.STATUS_STOPPED, "a guard that stands")
+    for pid in (service, guard):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not any(is_alive(pid) for pid in (service, guard, server)), "their end")
+    return weir.engine_pids()
 
 
 def kill_terminal(weir: Weir, *, limit_s: float = LIMIT_S) -> float:
