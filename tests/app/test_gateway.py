@@ -14,6 +14,7 @@ from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
+from tests.fakes.weir import free_port
 
 
 class Made:
@@ -44,17 +45,9 @@ async def made(tmp_path: Path) -> AsyncIterator[Made]:
     await door.store.close()
 
 
-async def free_port() -> int:
-    """Return a port that nobody listens on."""
-    listener = await listen("127.0.0.1", 0)
-    port = int(listener.getsockname()[1])
-    listener.close()
-    return port
-
-
 async def test_the_port_is_kept_and_a_taken_one_is_named(made: Made) -> None:
     """Clients keep their address over restarts."""
-    port = await free_port()
+    port = free_port()
     base_url = await made.door.open(port, False)
     assert base_url == f"http://127.0.0.1:{port}/v1"
     assert await made.door.open(port, False) == base_url
@@ -99,7 +92,7 @@ async def test_other_machines_get_in_only_with_a_key_and_a_yes(made: Made) -> No
 
 async def test_an_open_door_moves_at_once_and_stays_when_it_cannot(made: Made) -> None:
     """With TLS, then to an address that this machine does not have."""
-    port = await free_port()
+    port = free_port()
     await made.door.open(port, False)
 
     report = await made.door.change(GatewayChange(tls=True))
@@ -117,7 +110,7 @@ async def test_an_open_door_moves_at_once_and_stays_when_it_cannot(made: Made) -
 
 async def test_a_door_moves_to_another_port_unless_that_is_taken(made: Made) -> None:
     """The old door stays open where the new one cannot be opened; the choice is kept."""
-    first, second = await free_port(), await free_port()
+    first, second = free_port(), free_port()
     await made.door.open(first, False)
     report = await made.door.change(GatewayChange(port=second))
     assert report.urls == (f"http://127.0.0.1:{second}/v1",)
@@ -221,7 +214,7 @@ def test_a_page_is_kept_in_the_spelling_that_browsers_send(text: str, kept: str)
 
 async def test_the_tunnel_that_is_offered_leads_to_the_port_in_use(made: Made) -> None:
     """Whoever copies it gets through."""
-    port = await free_port()
+    port = free_port()
     await made.door.open(port, False)
 
     with pytest.raises(NeedsConsent) as asked:

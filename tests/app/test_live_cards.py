@@ -100,7 +100,7 @@ async def test_a_machine_without_a_driver_is_answered_at_once() -> None:
         def read(self, _tell: Tell) -> None:
             self.fault, self.note = "not-loaded", "The driver is not loaded."
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         reading = await live(Missing(), None).now()
 
     assert (reading.cards, reading.note) == (None, "The driver is not loaded.")

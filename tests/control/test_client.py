@@ -77,7 +77,7 @@ async def refusal(call: Awaitable[object]) -> StudioError:
 
 async def listen(client: ControlClient) -> list[Event]:
     """Return the events up to the stream's end."""
-    async with asyncio.timeout(20), contextlib.aclosing(client.events()) as events:
+    async with asyncio.timeout(30), contextlib.aclosing(client.events()) as events:
         return [event async for event in events]
 
 

@@ -18,6 +18,7 @@ from studio.domain.errors import BadInput, ServiceUnreachable, StudioError
 from studio.host.http_ports import listen
 from tests.fakes.ssh import FakeSsh
 from tests.fakes.waiting import gone, until, until_async
+from tests.fakes.weir import free_port
 from tests.ui.fake_http import TOKEN
 from tests.ui.fake_service import FakeService
 
@@ -57,14 +58,6 @@ async def far(tmp_path: Path) -> AsyncIterator[Far]:
     await asyncio.to_thread(made.service.close)
 
 
-async def free_port() -> int:
-    """Return a port that nobody listens on."""
-    listener = await listen("127.0.0.1", 0)
-    port = int(listener.getsockname()[1])
-    listener.close()
-    return port
-
-
 async def test_the_service_answers_through_the_tunnel_which_is_kept(far: Far) -> None:
     """The second connection needs no second login."""
     client = await far.reach.connect()
@@ -79,7 +72,7 @@ async def test_the_service_answers_through_the_tunnel_which_is_kept(far: Far) ->
 
 async def test_the_gateway_comes_along_where_its_port_is_free_here(far: Far) -> None:
     """The address in the window then leads to the engine from here too."""
-    port = await free_port()
+    port = free_port()
     engine = await listen("127.0.0.1", 0)
     taken = int(engine.getsockname()[1])
     far.home.joinpath("settings.json").write_text(json.dumps({"port": port}), encoding="utf-8")
@@ -240,8 +233,7 @@ def real_ssh(tmp_path: Path) -> Iterator[dict[str, str]]:
         subprocess.run(
             ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True
         )
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = int(listener.getsockname()[1])
+    port = free_port()
     (tmp_path / "sshd_config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {tmp_path}/host\nPidFile none\n"
         f"AuthorizedKeysFile {tmp_path}/user.pub\nStrictModes no\nUsePAM no\n"

@@ -226,7 +226,7 @@ async def test_every_one_of_sixty_four_listeners_hears_all(talk: Talk) -> None:
     await client.close()
 
     assert [task.result() for task in heard] == [3] * 64
-    assert answered_s < 5
+    assert answered_s < LIMIT_S
     await until_async(lambda: _listeners(talk) == 0, "the end of their subscriptions")
 
 
@@ -247,9 +247,8 @@ async def test_a_listener_that_never_reads_holds_nobody_up(talk: Talk) -> None:
         for _ in range(3_000):
             talk.studio.bus.publish(LogAppended(lines=(line,)))
             await asyncio.sleep(0)
-        hearing = asyncio.wait_for(first(client, GatewayChanged), 5)
-        assert isinstance(await hearing, GatewayChanged)
-        await asyncio.wait_for(client.status(), 5)
+        assert isinstance(await first(client, GatewayChanged), GatewayChanged)
+        await asyncio.wait_for(client.status(), LIMIT_S)
         await client.close()
 
     await until_async(lambda: _listeners(talk) == 0, "the end of the deaf one's stream")
@@ -292,10 +291,16 @@ async def test_keep_is_passed_on(talk: Talk) -> None:
     assert talk.kept == 1
 
 
-async def test_the_stream_ends_when_the_service_does(talk: Talk) -> None:
-    """Said first, then ended, and without the two seconds for those who are still answered."""
+async def test_the_stream_ends_when_the_service_does(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said first, then ended, and without the time that those get who are still answered."""
     client = talk.client()
     heard: list[Event] = []
+    server = talk.server._server
+    assert server is not None
+    close = server.close
+    monkeypatch.setattr(server, "close", lambda **_grace: close(grace_s=10 * LIMIT_S))
 
     async def listen() -> None:
         async with contextlib.aclosing(client.events()) as events:
@@ -305,14 +310,11 @@ async def test_the_stream_ends_when_the_service_does(talk: Talk) -> None:
         listening = tasks.create_task(listen())
         await until_async(lambda: _listeners(talk) == 1, "the stream")
         await talk.studio.end("weir down")
-        began = time.monotonic()
         await talk.server.close()
-        closed_s = time.monotonic() - began
         await listening
     await client.close()
 
     assert ServiceStopping(reason="weir down") in heard
-    assert closed_s < 1.5
 
 
 async def test_whoever_comes_after_the_end_is_let_go(talk: Talk) -> None:
@@ -320,7 +322,7 @@ async def test_whoever_comes_after_the_end_is_let_go(talk: Talk) -> None:
     client = talk.client()
     await talk.studio.end("weir down")
 
-    async with asyncio.timeout(5), contextlib.aclosing(client.events()) as events:
+    async with asyncio.timeout(30), contextlib.aclosing(client.events()) as events:
         heard = [event async for event in events]
     await client.close()
 
@@ -330,16 +332,27 @@ async def test_whoever_comes_after_the_end_is_let_go(talk: Talk) -> None:
 async def test_an_up_goes_on_when_its_caller_is_gone(talk: Talk) -> None:
     """The terminal that asked was closed; the window still waits for the engine."""
     client = talk.client()
-    with pytest.raises(httpx.ReadTimeout):
-        async with talk.http() as http:
-            await http.post(
-                f"{talk.url}/up", content=b'{"overrides": {"boot_s": "0.6"}}', timeout=0.2
-            )
+    ends: list[UpFinished] = []
 
-    finished = await first(client, UpFinished)
+    async def listen() -> None:
+        async with contextlib.aclosing(client.events()) as events:
+            async for event in events:
+                if isinstance(event, UpFinished):
+                    ends.append(event)
+                    return
 
-    assert isinstance(finished, UpFinished)
-    assert finished.error is None
+    async with asyncio.timeout(2 * LIMIT_S), asyncio.TaskGroup() as tasks:
+        tasks.create_task(listen())
+        await until_async(lambda: _listeners(talk) == 1, "the stream")
+        with pytest.raises(httpx.ReadTimeout):
+            async with talk.http() as http:
+                await http.post(
+                    f"{talk.url}/up",
+                    content=b'{"overrides": {"boot_s": "1.0"}}',
+                    timeout=httpx.Timeout(LIMIT_S, read=0.2),
+                )
+
+    assert [one.error for one in ends] == [None]
     assert (await client.status()).engine.state is EngineState.READY
     await client.close()
 

@@ -57,11 +57,13 @@ async def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 def check(rounds: list[Round], *, over_boot_s: float) -> None:
     """Hold rounds against the figures that were promised.
 
-    The restart's by their median: half of it is the start of processes, for which a busy machine
-    takes its time.
+    By their median: half of a restart is the start of processes, for which a busy machine takes
+    its time. Of many rounds one in twenty may be shown late.
     """
-    late = [one for one in rounds if one.down_s > SHOWN_S]
-    assert len(late) <= len(rounds) // 20, late
+    assert statistics.median(one.down_s for one in rounds) <= SHOWN_S, deaths.table(rounds)
+    if len(rounds) >= MANY:
+        late = [one for one in rounds if one.down_s > SHOWN_S]
+        assert len(late) <= len(rounds) // 20, late
     assert statistics.median(one.over_boot_s for one in rounds) <= over_boot_s, deaths.table(rounds)
 
 

@@ -59,6 +59,7 @@ def answer(question: str) -> Any:
     if word == "folders":
         card_nvml._DRIVER_CARDS = Path(question.partition(" ")[2])
         return {}
+    _bounded._within_s = float(numbers[0]) if numbers else _SHORT_S
     started = time.monotonic()
     try:
         _bounded.call()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 _LOOK_S = 0.01
 BUSY_TRIES = 5
 """How often something is timed before it counts as late: a busy machine delays any one try, a fault

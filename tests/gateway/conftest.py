@@ -47,7 +47,7 @@ async def setup(keys: KeyStore, tmp_path: Path) -> AsyncIterator[Setup]:
     )
     await made.gateway.open()
     yield made
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await made.gateway.close()
         target.upstream.close()
         await engine.close()

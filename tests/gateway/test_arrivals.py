@@ -75,7 +75,7 @@ async def empty(keys: KeyStore, shelf: Shelf, tmp_path: Path) -> AsyncIterator[S
     )
     await made.gateway.open()
     yield made
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await made.gateway.close()
         if made.target is not None:
             made.target.upstream.close()

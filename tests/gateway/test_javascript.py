@@ -113,5 +113,5 @@ async def test_a_stream_that_the_javascript_client_leaves_ends_at_the_engine(
     setup.engine.act = endless
     assert (await run(client, setup, "leaves"))["leaves"] == {"left": True}
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await gone.wait()

@@ -185,7 +185,7 @@ async def test_usage_is_written_without_being_asked(keys, monkeypatch):
         with contextlib.closing(sqlite3.connect(keys.path)) as database:
             return database.execute("SELECT requests FROM keys").fetchone()[0]
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while stored() != 1:
             await asyncio.sleep(0)
 
@@ -207,7 +207,7 @@ async def test_usage_that_cannot_be_written_is_kept_and_written_later(keys, monk
 
     monkeypatch.setattr(keys, "_put", failing)
     keys.count(key, tokens=TOKENS, is_error=False)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await written.wait()
 
     keys = await reopened(keys)

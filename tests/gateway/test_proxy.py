@@ -232,7 +232,7 @@ async def test_the_engine_hears_within_50_ms_that_a_client_left(setup, is_stream
             await began.wait()
             left_s = now_s()
             raw.writer.transport.abort()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await ended.wait()
                 await setup.gateway.wait_idle()
         after_s.append(heard_s[-1] - left_s)
@@ -281,7 +281,7 @@ async def test_a_slow_client_slows_the_engine_and_fills_no_memory(setup):
     async with raw_client(setup.port) as raw:
         raw.writer.transport.pause_reading()
         await raw.send(request(setup))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await stopped.wait()
         raw.writer.transport.resume_reading()
 

@@ -79,7 +79,7 @@ async def early(keys: KeyStore, arrival: Arrival, tmp_path: Path) -> AsyncIterat
     await made.gateway.open()
     arrival.target = target
     yield made
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await made.gateway.close()
         target.upstream.close()
         await engine.close()

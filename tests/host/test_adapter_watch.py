@@ -105,12 +105,12 @@ async def test_a_silent_one_is_ended_and_started_again(tmp_path: Path) -> None:
 
 async def test_an_old_reading_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What lay there a minute ago says nothing of now."""
-    monkeypatch.setattr(adapter_memory, "FRESH_S", 0.2)
     once = GOOD.replace("sleep 0.05", "sleep 600")
     watch = AdapterWatch(environ=stand_in(tmp_path, once))
 
     async with watching(watch):
         await until_async(lambda: bool(watch.now.adapters), "a reading")
+        monkeypatch.setattr(adapter_memory, "FRESH_S", 0.0)
         await until_async(lambda: not watch.now.adapters, "its end")
 
     assert "not answered" in (watch.now.note or "")

@@ -296,11 +296,11 @@ def test_a_driver_that_hangs_costs_its_cards_and_no_time(host: NvmlHost) -> None
     host.put_in(machine(h200(0), h200(1), hangs=["nvmlDeviceGetPowerUsage"]))
 
     first = host.live(within_s=0.2)
-    told = host.ask("live 1 5")
+    told = host.ask("live 1 600")
     second = host.live(within_s=5)
     host.put_in(machine(h200(0), h200(1)))
 
-    assert told["seconds"] < 1
+    assert told["seconds"] < 300
     for reading in (first, second):
         assert reading.cards is not None
         assert [one.name for one in reading.cards] == ["NVIDIA H200"] * 2

@@ -64,7 +64,7 @@ async def test_a_mistake_in_the_thread_holds_nobody_up(monkeypatch: pytest.Monke
     monkeypatch.setattr(threading, "excepthook", lambda told: seen.append(told.exc_type))
     reader = CardReader(Broken(), Program(lambda: None))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         first, second = await reader.read(20), await reader.read(20)
 
     assert (first.cards, second.cards) == (None, None)

@@ -139,7 +139,7 @@ async def test_no_timer_runs_while_nobody_is_connected():
             await raw.send(GET)
             await raw.answer()
             assert server._sweeper is not None
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while server._sweeper is not None:
                 await asyncio.sleep(0)
 

@@ -232,7 +232,7 @@ async def test_nothing_is_asked_while_the_network_is_switched_off(tmp_path: Path
         policy = msgspec.structs.replace(way.policy, offline_source="WEIR_OFFLINE")
         off = Access(paths=way.paths, policy=policy, environ=way.environ)
         with pytest.raises(StudioError) as caught:
-            async with asyncio.timeout(5), opened(off, HubName.HUGGING_FACE):
+            async with asyncio.timeout(30), opened(off, HubName.HUGGING_FACE):
                 pass
 
     assert caught.value.code == "offline"

@@ -204,7 +204,7 @@ async def test_a_lock_is_let_go_when_its_holder_fails_or_is_cancelled(layout: La
             async with locked(lock, lambda: None):
                 raise error
         assert not lock.exists()
-        async with asyncio.timeout(5), locked(lock, lambda: pytest.fail("it is held")):
+        async with asyncio.timeout(30), locked(lock, lambda: pytest.fail("it is held")):
             pass
 
 
@@ -214,5 +214,5 @@ async def test_a_lock_that_a_kill_left_lying_stops_nobody(layout: Layout) -> Non
     lock.parent.mkdir(parents=True)
     lock.touch()
 
-    async with asyncio.timeout(5), locked(lock, lambda: pytest.fail("it is held")):
+    async with asyncio.timeout(30), locked(lock, lambda: pytest.fail("it is held")):
         pass

@@ -23,6 +23,7 @@ from studio.host.files import exclusive
 from studio.runtimes import folder
 from studio.runtimes.install import download_bytes, install
 from tests.conftest import RealRuntime
+from tests.fakes.waiting import BUSY_TRIES
 from tests.fakes.wheels import make_wheel
 from tests.runtimes import standin
 from tests.runtimes.standin import StandIn
@@ -125,14 +126,16 @@ def test_an_installed_runtime_is_recognised_without_starting_anything(stand_in: 
     """Every `weir up` asks; it may cost 20 ms and no process."""
     first = run(stand_in)
     recipe, started = stand_in.recipe, list[str]()
-    with audited(started):
-        begun = time.process_time()
-        second = asyncio.run(install(recipe, stand_in.paths, stand_in.reports.append))
-        taken_s = time.process_time() - begun
+    taken_s: list[float] = []
+    while not taken_s or (min(taken_s) >= 0.02 and len(taken_s) < BUSY_TRIES):
+        with audited(started):
+            begun = time.process_time()
+            second = asyncio.run(install(recipe, stand_in.paths, stand_in.reports.append))
+            taken_s.append(time.process_time() - begun)
+        assert second == first
 
-    assert second == first
     assert started == []
-    assert taken_s < 0.02
+    assert min(taken_s) < 0.02
     assert stand_in.reports[-1].state is StageState.SKIPPED
     assert download_bytes(recipe, stand_in.paths) == 0
 

@@ -147,5 +147,5 @@ async def test_memory_that_never_stops_coming_ends_the_wait_too() -> None:
     """Somebody else's program frees and takes all the time."""
     driver = Driver(*([card(1 + step / 10)] for step in range(200)), [card(23)])
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await cards.wait_until_back((0,), driver.look, lambda _note: None)

@@ -144,5 +144,5 @@ def test_a_user_is_named_only_where_it_is_another() -> None:
 
 async def test_a_machine_without_cards_is_looked_at_in_no_time() -> None:
     """The driver that is missing must not hold up a start on the processor."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         assert list(await ground.look()) == []

@@ -24,9 +24,41 @@ from tests.ui.fake_service import FakeService
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
+PATIENCE_MS = 60_000
+"""How long a state is waited for; five seconds, pytest-qt's own, are little on a busy machine."""
 FULL_EVERY = 50
 """Tests between two looks at all garbage, old and new."""
 _tests = itertools.count(1)
+
+
+class PatientBot(QtBot):
+    """Waits as long as a busy machine needs, where a test does not say how long."""
+
+    def waitUntil(self, callback, *, timeout=PATIENCE_MS) -> None:
+        """Wait for a state."""
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal, *, timeout=PATIENCE_MS, **options):
+        """Wait for a signal."""
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+    def waitSignals(self, signals, *, timeout=PATIENCE_MS, **options):
+        """Wait for several."""
+        return super().waitSignals(signals, timeout=timeout, **options)
+
+    def waitExposed(self, widget, *, timeout=PATIENCE_MS):
+        """Wait for a window."""
+        return super().waitExposed(widget, timeout=timeout)
+
+    def waitActive(self, widget, *, timeout=PATIENCE_MS):
+        """Wait for the window that has the keyboard."""
+        return super().waitActive(widget, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """Return what drives widgets, with the patience of a busy machine."""
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)

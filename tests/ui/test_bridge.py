@@ -193,7 +193,7 @@ def test_after_a_goodbye_the_window_joins_a_service_that_another_started(
         service.say_goodbye("It was asked to end.")
     assert closed.args[0] == Farewell(reason="It was asked to end.", announced=True)
 
-    with qtbot.waitSignal(bridge.opened, timeout=10_000):
+    with qtbot.waitSignal(bridge.opened):
         service.open()
     bridge.close()
 

@@ -21,7 +21,7 @@ from tests.ui.fake_service import FakeService
 from tests.ui.fake_serving import SPILLS
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG_MS = 30_000
+LONG_MS = 60_000
 WINDOW = """
     import sys
     from studio.ui import main, shell

@@ -20,7 +20,7 @@ from tests.ui.fake_settings import FakeSettings
 from tests.ui.opened import opened
 from tests.ui.test_window import button, click, shown, text
 
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 
 class Versions:

@@ -29,7 +29,7 @@ from tests.ui.fake_settings import FakeSettings
 from tests.ui.opened import opened
 from tests.ui.test_window import click, shown, text
 
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 
 class Windows:

@@ -38,7 +38,7 @@ from studio.ui.window import MainWindow
 from tests.fakes.weir import Weir, fake_weir
 from tests.ui.test_window import button, click, shown, text
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 
 
 @contextlib.contextmanager

@@ -213,7 +213,7 @@ def test_the_window_comes_back_when_the_service_does(
     assert "trying again" in text(window, "banner-text")
     assert text(window, "figure-speed-value") == "–"
 
-    qtbot.waitUntil(lambda: session.known.link is Link.LIVE, timeout=10_000)
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE)
     qtbot.waitUntil(lambda: service.listeners == 1)
     assert not shown(window, "banner")
     service.publish(Ticked(tick=tick(1)))
@@ -264,7 +264,7 @@ def test_switching_asks_for_the_other_preset_and_keeps_the_weir_until_then(
     other = msgspec.structs.replace(DEMO, id="other", title="Other")
     service.presets.append(other)
     service.close()
-    qtbot.waitUntil(lambda: shown(window, "preset-other"), timeout=10_000)
+    qtbot.waitUntil(lambda: shown(window, "preset-other"))
     qtbot.waitUntil(lambda: service.listeners == 1)
     service.publish(EngineChanged(engine=READY))
     qtbot.waitUntil(lambda: shown(window, "weir"))
@@ -466,5 +466,5 @@ def test_another_machine_is_named_and_never_started_from_here(
     qtbot.waitUntil(lambda: session.known.link is Link.ENDED)
     assert "waits for its return" in text(window, "banner-text")
     assert not shown(window, "banner-button")
-    qtbot.waitUntil(lambda: not shown(window, "banner"), timeout=20_000)
+    qtbot.waitUntil(lambda: not shown(window, "banner"))
     bridge.close()

@@ -36,7 +36,7 @@ from tests.fakes.wsl import FakeWsl
 from tests.ui.fake_service import TOKEN, FakeService
 from tests.ui.test_window import button, click, shown, text
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 HOME = "/home/weir/.local/share/weir-studio/service"
 PROGRAM = {"/usr/bin/weir --version": f"weir {__version__}\n"}
 """What the Linux has from its import: a program of this version."""

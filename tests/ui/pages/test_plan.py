@@ -191,7 +191,7 @@ def test_it_is_there_again_after_the_service_was_away(
     assert not button(window, "plan-start").isEnabled()
     service.open()
 
-    qtbot.waitUntil(lambda: session.known.link is Link.LIVE and settled(page), timeout=10_000)
+    qtbot.waitUntil(lambda: session.known.link is Link.LIVE and settled(page))
     assert page.area.typed == {"max_num_seqs": "4"}
     assert button(window, "plan-start").isEnabled()
 

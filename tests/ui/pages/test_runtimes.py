@@ -217,7 +217,7 @@ def test_a_service_that_went_away_is_said_and_its_return_fills_the_page(
     assert not repair.isEnabled()
     assert text(window, "runtime-title") == CPU.title
 
-    qtbot.waitUntil(lambda: page.desk.session.known.link is Link.LIVE, timeout=10_000)
+    qtbot.waitUntil(lambda: page.desk.session.known.link is Link.LIVE)
     qtbot.waitUntil(repair.isEnabled)
 
 

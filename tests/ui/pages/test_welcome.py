@@ -96,7 +96,7 @@ def test_who_has_served_before_gets_the_chooser(
     qtbot.waitUntil(lambda: session.known.link is Link.LOST)
     fake.service.open()
 
-    qtbot.waitUntil(lambda: shown(window, "chooser"), timeout=10_000)
+    qtbot.waitUntil(lambda: shown(window, "chooser"))
 
 
 def test_a_failed_start_is_a_card_above_it(

@@ -28,9 +28,9 @@ def test_the_careful_answer_has_the_focus_and_each_answer_is_heard(
     assert remove is not None
     qtbot.waitUntil(lambda: QApplication.focusWidget() is keep)
 
-    with qtbot.waitSignal(card.kept, timeout=1_000):
+    with qtbot.waitSignal(card.kept):
         keep.click()
-    with qtbot.waitSignal(card.removed, timeout=1_000):
+    with qtbot.waitSignal(card.removed):
         remove.click()
     card.show_view(None)
     assert card.isHidden()
