@@ -172,16 +172,17 @@ class SelfUpdate:
                 f"This program is a {came.value}, which the Studio does not exchange.",
                 hint=_command(came, None, None) or "Install a package instead.",
             )
-        if not is_newer(feed.version, self._version):
+        used = self._used(self._installed())
+        if not is_newer(feed.version, used):
             raise NotFound(
                 "update-none",
-                f"Version {self._version} is the newest: the feed offers {feed.version}.",
+                f"Version {used} is the newest: the feed offers {feed.version}.",
             )
-        if is_newer(feed.minimum_version, self._version):
+        if is_newer(feed.minimum_version, used):
             raise BadInput(
                 "update-too-old",
                 f"Version {feed.version} takes over from {feed.minimum_version} or newer; this is "
-                f"{self._version}.",
+                f"{used}.",
                 hint=f"Install version {feed.minimum_version} first.",
             )
         package = feed.package(_KINDS[came])
@@ -292,12 +293,16 @@ class SelfUpdate:
         """
         if not kept_versions.are_kept(installed):
             return None
-        used = kept_versions.current(installed) or self._version
+        used = self._used(installed)
         ran = self._ran()
         name = None if ran is None else ran.previous if ran.version == used else ran.version
         if name not in (None, used) and kept_versions.has(installed, str(name)):
             return name
         return kept_versions.before(installed, used)
+
+    def _used(self, installed: Installed) -> str:
+        """Return the version that is started next: this one may run since before an update."""
+        return kept_versions.current(installed) or self._version
 
     # -- what there is ---------------------------------------------------------------------
 
@@ -306,16 +311,19 @@ class SelfUpdate:
         release = self._known_release()
         feed = self._last_feed(release)
         failed, ran = self._records.failed(), self._ran()
-        offered = feed if feed is not None and is_newer(feed.version, self._version) else None
+        used = self._used(installed)
+        is_offered = feed is not None and is_newer(feed.version, used)
+        offered = feed if is_offered else None
         package = offered.package(_KINDS.get(installed.came, "")) if offered is not None else None
         path = self._folder / "packages" / package.file if package is not None else None
         is_here = path is not None and path.is_file()
         previous = self._previous(installed)
-        is_too_old = offered is not None and is_newer(offered.minimum_version, self._version)
-        state = self._state(seen, offered, is_here=is_here)
+        is_too_old = offered is not None and is_newer(offered.minimum_version, used)
+        state = self._state(used, seen, offered, is_here=is_here)
         return UpdateStatus(
             version=self._version,
             came=installed.came,
+            used=used,
             state=state,
             feed=seen.address or (release.feed or None if release is not None else None),
             checked_at=seen.checked_at,
@@ -333,14 +341,14 @@ class SelfUpdate:
             service_version=self._service_version(),
             failed=failed.error if failed is not None else None,
             last_version=ran.version if ran is not None else None,
-            ends=self._ends(),
+            ends=self._ends(used),
         )
 
-    def _state(self, seen: Seen, offered: Feed | None, *, is_here: bool) -> UpdateState:
+    def _state(self, used: str, seen: Seen, offered: Feed | None, *, is_here: bool) -> UpdateState:
         staged = self._records.staged()
         if self._records.trial() is not None:
             return UpdateState.TRIAL
-        if staged is not None and staged.version != self._version:
+        if staged is not None and staged.version != used:
             return UpdateState.WAITING if staged.wanted else UpdateState.STAGED
         if offered is not None:
             is_by_hand = not kept_versions.are_kept(self._installed())
@@ -378,9 +386,9 @@ class SelfUpdate:
     def _ran(self) -> Ran | None:
         return self._records.ran()
 
-    def _ends(self) -> int | None:
+    def _ends(self, used: str) -> int | None:
         known = Watch(self._folder).now()
-        return known.ends if known is not None and known.version == self._version else None
+        return known.ends if known is not None and known.version == used else None
 
     def _service_version(self) -> str | None:
         with contextlib.suppress(StudioError):

@@ -124,6 +124,8 @@ class UpdateStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """Of the program that answers."""
     came: Came
+    used: str | None = None
+    """The version that is started next; None: not known, or nobody keeps others."""
     state: UpdateState = UpdateState.NOT_CHECKED
     feed: str | None = None
     """Where it is looked; None: this build names no place."""

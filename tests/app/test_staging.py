@@ -92,6 +92,23 @@ async def test_it_is_laid_beside_and_takes_over_where_the_service_starts(windows
     assert sorted(path.name for path in windows.place.glob("app-*")) == ["app-1.0.0", "app-1.1.0"]
 
 
+async def test_a_window_that_is_open_since_before_offers_no_update_that_was_made(
+    windows: Windows,
+) -> None:
+    """It is the older version's, and would have fetched the newer one again."""
+    windows.offer()
+    await windows.updates.get(ASK)
+    await windows.updates.apply(UpdateApplyRequest())
+    windows.turn.take(None)
+    windows.turn.came_up("1.1.0")
+
+    status = await windows.updates.status()
+
+    assert (status.version, status.used, status.previous) == ("1.0.0", "1.1.0", "1.0.0")
+    assert (status.state, status.offered) == (UpdateState.NEWEST, None)
+    assert (await windows.refusal()).code == "update-none"
+
+
 async def test_a_staged_version_that_does_not_come_up_is_taken_back(windows: Windows) -> None:
     """As one that a person installed by hand."""
     windows.offer()
