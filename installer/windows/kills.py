@@ -7,7 +7,8 @@ installed, and a file of a person's in it; the newer one's set-up runs, and wine
 does what Windows' kernel would do with files, is killed before its nth call that changes one
 (strace counts). Whatever the moment, the old version has to start or the new one; a set-up after it
 has to bring the new one, keep the old one for the way back and nothing of the one before that, and
-leave alone what is a person's.
+leave alone what is a person's. Then the same while the newer one is only laid beside the older one,
+as an older Studio does it: that one has to start after each kill.
 """
 
 import argparse
@@ -23,12 +24,14 @@ from typing import NamedTuple
 
 from installer.windows import payload, setup, wine
 from installer.windows.wine import FAKES, Prefix
+from studio.app import staging
 from studio.host import own_windows
 
 PROGRAMS = {**wine.PROGRAMS, "strace": "strace", "makensis": "nsis"}
 OLDEST, OLD, NEW = "0.9.0", "1.0.0", "2.0.0"
 PLACE = r"C:\Prögramme für zoë\Weir Studio"
 FOREIGN = ("mine.txt", f"app-{OLDEST}/_internal/sub/mine.txt")
+_STAGED = {staging.INTO: PLACE}
 _CHANGING = ("mkdir", "openat", "rename", "rmdir", "unlink")
 _CALL = re.compile(r"^\d+ +(?P<name>\w+)\((?P<words>.*)")
 _WITHIN_S = 120.0
@@ -42,11 +45,11 @@ class Point(NamedTuple):
     about: str
 
 
-def version(folder: Path, name: str, minor: int) -> Path:
-    """Return the folder of a version that can say its name."""
+def version(folder: Path, name: str, minor: int, *defines: str) -> Path:
+    """Return the folder of a version that can say its name; `defines` are those of `python.c`."""
     inside = folder / "_internal"
     (inside / "sub/dir").mkdir(parents=True)
-    library = [wine.COMPILER, "-shared", "-O1", "-s", f'-DVERSION="{name}"']
+    library = [wine.COMPILER, "-shared", "-O1", "-s", f'-DVERSION="{name}"', *defines]
     for stem in (f"python3{minor}", "python3", "vcruntime140", "vcruntime140_1"):
         words = [*library, "-o", str(inside / f"{stem}.dll"), str(FAKES / "windows/python.c")]
         subprocess.run(words, check=True)
@@ -89,13 +92,15 @@ class Kills:
             raise RuntimeError(f"the way back leads to {said}")
         self._install(self._new)
         self._require_whole()
-        shutil.rmtree(self.place)
-        shutil.copytree(self._saved, self.place)
 
-    def points(self) -> list[Point]:
+    def points(self, *, is_staged: bool = False) -> list[Point]:
         """Return all calls of an upgrade that change something of ours."""
-        self._upgrade(())
-        self._require_whole()
+        self._restore()
+        self._upgrade((), is_staged=is_staged)
+        if is_staged:
+            self._require_staged()
+        else:
+            self._require_whole()
         found, counts = [], dict.fromkeys(_CHANGING, 0)
         for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines():
             match = _CALL.match(line)
@@ -107,10 +112,23 @@ class Kills:
                 found.append(Point(match["name"], counts[match["name"]], _about(match["words"])))
         return found
 
+    def staged(self, point: Point) -> None:
+        """Kill at one point of a staging, and stage again. Raises: RuntimeError."""
+        self._restore()
+        inject = f"inject={point.call}:signal=SIGKILL:when={point.count}"
+        self._upgrade(("-e", inject), is_staged=True)
+        said = self._version()
+        if said != f"weir {OLD}":
+            raise RuntimeError(f"another version starts after {point}: {said}")
+        done = self.prefix.run(self._new, "/S", within_s=_WITHIN_S, **_STAGED)
+        if done.status != 0:
+            raise RuntimeError(f"not staged after {point}: {done}")
+        self._require_staged()
+        self.prefix.end()
+
     def round(self, point: Point, *, is_repaired: bool) -> str:
         """Kill at one point; return which version starts. Raises: RuntimeError."""
-        shutil.rmtree(self.place)
-        shutil.copytree(self._saved, self.place)
+        self._restore()
         inject = f"inject={point.call}:signal=SIGKILL:when={point.count}"
         self._upgrade(("-e", inject))
         said = self._version()
@@ -127,13 +145,17 @@ class Kills:
         (work / name).mkdir()
         return setup.build(folder, work / name, work / "setups", name)
 
+    def _restore(self) -> None:
+        shutil.rmtree(self.place)
+        shutil.copytree(self._saved, self.place)
+
     def _install(self, program: Path) -> None:
         words = ("/S", *f"/D={PLACE}".split(" "))
         done = self.prefix.run(program, *words, within_s=_WITHIN_S)
         if done.status != 0:
             raise RuntimeError(f"{program.name} ended with {done}")
 
-    def _upgrade(self, extra: tuple[str, ...]) -> None:
+    def _upgrade(self, extra: tuple[str, ...], *, is_staged: bool = False) -> None:
         """Run the newer set-up on a wine whose server is traced, to the end of one of both."""
         self.prefix.end()
         self.prefix.settle()
@@ -150,10 +172,11 @@ class Kills:
             if time.monotonic() > deadline:
                 raise RuntimeError("wine's server did not start")
             time.sleep(0.02)  # a program that finds none starts one of its own
+        words = [] if is_staged else f"/D={PLACE}".split(" ")
         program = subprocess.Popen(
-            ["wine", str(self._new), "/S", *f"/D={PLACE}".split(" ")],
-            env=self.prefix.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ["wine", str(self._new), "/S", *words],
+            env={**self.prefix.environment, **(_STAGED if is_staged else {})},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
             program.wait(_WITHIN_S)
@@ -189,6 +212,19 @@ class Kills:
         if said != f"weir {NEW}":
             raise RuntimeError(f"the newer version is not what starts: {said}")
 
+    def _require_staged(self) -> None:
+        """The old version runs, the new one lies beside it, whole. Raises: RuntimeError."""
+        said = self._version()
+        if said != f"weir {OLD}" or own_windows.before(self.place, OLD) != OLDEST:
+            raise RuntimeError(f"a staging changed what runs: {said}")
+        folder = own_windows.folder(self.place, NEW)
+        if folder is None:
+            raise RuntimeError("the staged version is not there")
+        lines = (folder / own_windows.LISTED).read_bytes().decode("utf-16-le").split("\r\n")
+        missing = [line for line in lines if not (folder / line.replace("\\", "/")).exists()]
+        if missing:
+            raise RuntimeError(f"the staged version lacks {missing}")
+
 
 def _about(words: str) -> str:
     """Return the last part of the first path in a call."""
@@ -201,23 +237,32 @@ def attempt(work: Path, most: int) -> str:
     try:
         kills.prepare()
         kills.go_back()
-        found = kills.points()
-        if not found:
-            raise RuntimeError("no change of a file was seen")
-        count = min(most, len(found))
-        chosen = [found[number * len(found) // count] for number in range(count)]
+        found, chosen = _chosen(kills, most)
         begun, seen = time.monotonic(), {f"weir {OLD}": 0, f"weir {NEW}": 0}
         for number, point in enumerate(chosen):
             seen[kills.round(point, is_repaired=number % 4 == 0)] += 1
         if not all(seen.values()):
             raise RuntimeError(f"every kill left the same version: {seen}")
+        beside, tried = _chosen(kills, max(1, most // 2), is_staged=True)
+        for point in tried:
+            kills.staged(point)
     finally:
         kills.prefix.end()
     parts = ", ".join(f"{count} times {name}" for name, count in seen.items())
     return (
         f"killed before {len(chosen)} of {len(found)} changes of files: {parts}, never neither; "
+        f"while staged, before {len(tried)} of {len(beside)}: {OLD} each time; "
         f"{time.monotonic() - begun:.0f} s"
     )
+
+
+def _chosen(kills: Kills, most: int, *, is_staged: bool = False) -> tuple[list[Point], list[Point]]:
+    """Return all points, and up to `most` of them, evenly spread. Raises: RuntimeError."""
+    found = kills.points(is_staged=is_staged)
+    if not found:
+        raise RuntimeError("no change of a file was seen")
+    count = min(most, len(found))
+    return found, [found[number * len(found) // count] for number in range(count)]
 
 
 def lacks() -> str | None:

@@ -5,9 +5,9 @@
 A silent installation into a folder with blanks and other letters, every page of the window, the
 command line against a `wsl.exe` and an `nvml.dll` that answer from files, the window on a screen,
 an upgrade over itself, over one that runs, over one that was cut off; refused folders, a full disk,
-two set-ups at once; the removal, and a comparison of all files and of the registry with those
-before; and kills of an upgrade at its changes of files (`kills.py`). Pictures lie in
-DIST/../build/windows-pictures: look at them.
+two set-ups at once; updates by a signed feed (`updating.py`); the removal, and a comparison of all
+files and of the registry with those before; and kills of an upgrade at its changes of files
+(`kills.py`). Pictures lie in DIST/../build/windows-pictures: look at them.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from installer import freeze
-from installer.windows import faults, kills, wine
+from installer.windows import faults, kills, updating, wine
 from installer.windows.tried import TEMP, Trial, require, say, where
 from installer.windows.wine import FAKES, Prefix
 from studio import __version__
@@ -61,6 +61,7 @@ def try_all(trial: Trial) -> None:
     try_upgrades(trial)
     faults.try_all(trial)
     try_moved(trial)
+    updating.try_updates(trial, trial.prefix.folder / "updates")
     try_lan(trial)
     trial.removed()
     noted = (trial.prefix.drive / _NOTED).read_text(encoding="utf-8")

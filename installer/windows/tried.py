@@ -50,9 +50,10 @@ class Trial:
         """Start the set-up silently and go on."""
         return self.prefix.start(self.setup, *where(), **self.extra)
 
-    def weir(self, *words: str, status: int = 0, **extra: str) -> str:
+    def weir(self, *words: str, status: int = 0, within_s: float = 300, **extra: str) -> str:
         """Run the command line of the installed program. Raises: RuntimeError."""
-        done = self.prefix.run(self.place / "weir.exe", *words, **{**self.extra, **extra})
+        variables = {**self.extra, **extra}
+        done = self.prefix.run(self.place / "weir.exe", *words, within_s=within_s, **variables)
         if done.status != status or "Traceback" in done.text:
             raise RuntimeError(f"weir {' '.join(words)}: status {done.status}\n{done.text}")
         return done.text

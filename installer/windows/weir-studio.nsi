@@ -10,6 +10,8 @@
 ;   4. `current.txt` is exchanged by one rename: from here on the new version runs;
 ;   5. all but these two are removed, by the list that each brought along; what a person put there
 ;      stays.
+; Where the variable WEIR_STAGE_INTO names a folder, an older Studio runs this (`studio/app/staging.py`):
+; then only 1. is done there, nothing is asked, and that Studio chooses when the new version takes over.
 ; What a kill leaves behind, the next set-up or the removal takes away by the same lists.
 Unicode true
 Target amd64-unicode
@@ -87,6 +89,7 @@ Var Old ; the folder that `current.txt` names, empty: none
 Var New ; the one that is written now
 Var Kept ; the one that stays for the way back, empty: none
 Var Refusal ; why nothing was installed
+Var Staged ; 1: the version is only laid beside the others
 
 ; --- Before anything is touched --------------------------------------------------------------
 ; Exit statuses of a silent run: 2 not written or not startable, 3 the program is open or a second
@@ -107,6 +110,12 @@ FunctionEnd
 !insertmacro Alone "un."
 
 Function .onInit
+  ReadEnvStr $0 "WEIR_STAGE_INTO"
+  ${If} $0 != ""
+    StrCpy $Staged 1
+    StrCpy $INSTDIR $0
+    SetSilent silent
+  ${EndIf}
   ${IfNot} ${AtLeastWin10}
     StrCpy $0 "$(TOOOLD)"
     Call Refuse
@@ -401,10 +410,17 @@ Section
     StrCpy $0 "$(SYNCED)"
     Call Refuse
   ${EndIf}
-  Call RefuseRunning
+  ${If} $Staged != 1
+    Call RefuseRunning
+  ${EndIf}
   StrCpy $R0 "${POINTER}"
   Call ReadPointer
   StrCpy $Old $R4
+  ${If} $Staged = 1
+  ${AndIf} $Old == ""
+    SetErrorLevel 4 ; without `current.txt` the starters would run what is written here
+    Quit
+  ${EndIf}
   StrCpy $New "${STEM}"
   ; The same version again is written beside itself; so it is where `current.txt` is lost, for then
   ; the starters run what is finished, and where it is the one that is kept.
@@ -441,18 +457,25 @@ Section
   StrCpy $R4 "$New"
   StrCpy $R0 "$INSTDIR\$New\${FINISHED}"
   Call WriteWhole
-  StrCpy $R5 "${COMMAND}"
-  Call TakeStarter
-  StrCpy $R5 "${EXE}"
-  Call TakeStarter
-  ${If} $Kept != ""
-    StrCpy $R4 "$Kept"
-    StrCpy $R0 "$INSTDIR\${BEFORE}"
+  ${If} $Staged = 1
+    ; Where `current.txt` is lost, what was finished last runs: that stays the one in use.
+    StrCpy $R4 "$Old"
+    StrCpy $R0 "$INSTDIR\$Old\${FINISHED}"
+    Call WriteWhole
+  ${Else}
+    StrCpy $R5 "${COMMAND}"
+    Call TakeStarter
+    StrCpy $R5 "${EXE}"
+    Call TakeStarter
+    ${If} $Kept != ""
+      StrCpy $R4 "$Kept"
+      StrCpy $R0 "$INSTDIR\${BEFORE}"
+      Call WriteWhole
+    ${EndIf}
+    StrCpy $R4 "$New"
+    StrCpy $R0 "$INSTDIR\${POINTER}"
     Call WriteWhole
   ${EndIf}
-  StrCpy $R4 "$New"
-  StrCpy $R0 "$INSTDIR\${POINTER}"
-  Call WriteWhole
   ${If} $Refusal != ""
     Call Undo
     MessageBox MB_ICONSTOP "$Refusal" /SD IDOK
@@ -461,6 +484,10 @@ Section
       SetErrorLevel 3
     ${EndIf}
     Quit
+  ${EndIf}
+
+  ${If} $Staged = 1
+    Return
   ${EndIf}
 
   ; The new version runs. The rest is done anew by whoever runs the set-up again.

@@ -18,12 +18,12 @@ from pathlib import Path
 import msgspec
 
 from studio import __version__
-from studio.app import update_feed
+from studio.app import staging, update_feed
 from studio.app.state_copies import StateCopies
 from studio.app.update_feed import Found, Release
 from studio.app.update_records import Failed, Ran, Records, Staged
 from studio.app.update_watch import Watch
-from studio.domain.errors import BadInput, Busy, Damaged, HostLacks, NotFound, StudioError
+from studio.domain.errors import BadInput, Busy, Damaged, NotFound, StudioError
 from studio.domain.self_update import (
     FEED_FILE,
     SIGNATURE_SUFFIX,
@@ -34,6 +34,7 @@ from studio.domain.self_update import (
     UpdateCheckRequest,
     UpdateState,
     UpdateStatus,
+    is_look_due,
     is_newer,
 )
 from studio.host import (
@@ -42,7 +43,6 @@ from studio.host import (
     kept_versions,
     network,
     own_program,
-    process,
     processes,
 )
 from studio.host.documents import read_json, write_json
@@ -53,10 +53,7 @@ from studio.host.transfer.wanted import Wanted
 
 logger = logging.getLogger(__name__)
 
-DAY_S = 86_400.0
-_AGAIN_S = 3_600.0
 _LOOK_S = 600.0
-_INSTALL_S = 900.0
 _KINDS = {Came.RUN: "run", Came.DEB: "deb", Came.APPIMAGE: "appimage", Came.SETUP: "setup"}
 _UNPACKED = 4
 """An unpacked package takes so many times its size (a .run of 2026-11: 55 MB, 190 MB)."""
@@ -106,13 +103,14 @@ class SelfUpdate:
         """Fetch the newest version, prove it, and lay it beside the present one.
 
         Raises: Busy (`update-busy`), BadInput (`update-by-git`, `update-too-old`), NotFound
-        (`update-none`, `update-no-package`), Damaged, HostLacks, NetworkFailure.
+        (`update-none`, `update-no-package`), Damaged, HostLacks, NetworkFailure, and what
+        `staging.stage` raises.
         """
         with self._alone():
             found = await self._look(request.source)
             package = self._wanted(found.feed)
             path = await self._fetch(found, package)
-            if self._installed().came is Came.RUN:
+            if kept_versions.are_kept(self._installed()):
                 await self._stage(path, found.feed.version)
                 path.unlink(missing_ok=True)  # what was in it lies beside the present version
         return await self.status()
@@ -140,18 +138,13 @@ class SelfUpdate:
         tried_at = 0.0
         while True:
             await asyncio.sleep(_LOOK_S)
-            if is_allowed() and self.is_due(time.time(), tried_at):
-                tried_at = time.time()
+            now = time.time()
+            if is_allowed() and is_look_due(now, self._seen().checked_at, tried_at):
+                tried_at = now
                 try:
                     await self.check(UpdateCheckRequest())
                 except StudioError as error:
                     logger.info("no word of updates: %s", error.message)
-
-    def is_due(self, now: float, tried_at: float) -> bool:
-        """Tell whether it is time for the daily look; one in vain is tried again after an hour."""
-        checked_at = self._seen().checked_at or 0.0
-        is_old = not 0.0 <= now - checked_at < DAY_S
-        return is_old and not 0.0 <= now - tried_at < _AGAIN_S
 
     # -- looking and fetching --------------------------------------------------------------
 
@@ -179,16 +172,17 @@ class SelfUpdate:
                 f"This program is a {came.value}, which the Studio does not exchange.",
                 hint=_command(came, None, None) or "Install a package instead.",
             )
-        if not is_newer(feed.version, self._version):
+        used = self._used(self._installed())
+        if not is_newer(feed.version, used):
             raise NotFound(
                 "update-none",
-                f"Version {self._version} is the newest: the feed offers {feed.version}.",
+                f"Version {used} is the newest: the feed offers {feed.version}.",
             )
-        if is_newer(feed.minimum_version, self._version):
+        if is_newer(feed.minimum_version, used):
             raise BadInput(
                 "update-too-old",
                 f"Version {feed.version} takes over from {feed.minimum_version} or newer; this is "
-                f"{self._version}.",
+                f"{used}.",
                 hint=f"Install version {feed.minimum_version} first.",
             )
         package = feed.package(_KINDS[came])
@@ -242,28 +236,12 @@ class SelfUpdate:
 
     async def _stage(self, package: Path, version: str) -> None:
         """Let the package lay its version beside the present one, which tries it."""
-        installed = self._installed()
         unpacked = self._folder / "unpacked"
         unpacked.mkdir(mode=0o700, exist_ok=True)
-        words = ["--stage", "--prefix", str(installed.prefix)]
-        words += [] if installed.has_window else ["--headless"]
         try:
-            done = await process.run(
-                ["sh", str(package), "--quiet", "--nox11", "--", *words],
-                env=process.helper_environment({"TMPDIR": str(unpacked)}),
-                timeout_s=_INSTALL_S,
-                cwd=unpacked,
-            )
+            await staging.stage(self._installed(), package, version, unpacked)
         finally:
             await asyncio.to_thread(functools.partial(shutil.rmtree, unpacked, ignore_errors=True))
-        staged = installed.versions / version
-        if done.exit_code != 0 or not own_program.is_version(staged):
-            raise HostLacks(
-                "update-not-staged",
-                f"Version {version} could not be laid beside the present one.",
-                hint="The lines above say why. What is installed was not touched.",
-                evidence=done.tail,
-            )
         self._records.write(Staged(version=version))
 
     # -- taking over -----------------------------------------------------------------------
@@ -315,12 +293,16 @@ class SelfUpdate:
         """
         if not kept_versions.are_kept(installed):
             return None
-        used = kept_versions.current(installed) or self._version
+        used = self._used(installed)
         ran = self._ran()
         name = None if ran is None else ran.previous if ran.version == used else ran.version
         if name not in (None, used) and kept_versions.has(installed, str(name)):
             return name
         return kept_versions.before(installed, used)
+
+    def _used(self, installed: Installed) -> str:
+        """Return the version that is started next: this one may run since before an update."""
+        return kept_versions.current(installed) or self._version
 
     # -- what there is ---------------------------------------------------------------------
 
@@ -329,16 +311,19 @@ class SelfUpdate:
         release = self._known_release()
         feed = self._last_feed(release)
         failed, ran = self._records.failed(), self._ran()
-        offered = feed if feed is not None and is_newer(feed.version, self._version) else None
+        used = self._used(installed)
+        is_offered = feed is not None and is_newer(feed.version, used)
+        offered = feed if is_offered else None
         package = offered.package(_KINDS.get(installed.came, "")) if offered is not None else None
         path = self._folder / "packages" / package.file if package is not None else None
         is_here = path is not None and path.is_file()
         previous = self._previous(installed)
-        is_too_old = offered is not None and is_newer(offered.minimum_version, self._version)
-        state = self._state(seen, offered, is_here=is_here)
+        is_too_old = offered is not None and is_newer(offered.minimum_version, used)
+        state = self._state(used, seen, offered, is_here=is_here)
         return UpdateStatus(
             version=self._version,
             came=installed.came,
+            used=used,
             state=state,
             feed=seen.address or (release.feed or None if release is not None else None),
             checked_at=seen.checked_at,
@@ -356,18 +341,18 @@ class SelfUpdate:
             service_version=self._service_version(),
             failed=failed.error if failed is not None else None,
             last_version=ran.version if ran is not None else None,
-            ends=self._ends(),
+            ends=self._ends(used),
         )
 
-    def _state(self, seen: Seen, offered: Feed | None, *, is_here: bool) -> UpdateState:
+    def _state(self, used: str, seen: Seen, offered: Feed | None, *, is_here: bool) -> UpdateState:
         staged = self._records.staged()
         if self._records.trial() is not None:
             return UpdateState.TRIAL
-        if staged is not None and staged.version != self._version:
+        if staged is not None and staged.version != used:
             return UpdateState.WAITING if staged.wanted else UpdateState.STAGED
         if offered is not None:
-            came = self._installed().came
-            return UpdateState.FETCHED if is_here and came is not Came.RUN else UpdateState.OFFERED
+            is_by_hand = not kept_versions.are_kept(self._installed())
+            return UpdateState.FETCHED if is_here and is_by_hand else UpdateState.OFFERED
         return UpdateState.NOT_CHECKED if seen.checked_at is None else UpdateState.NEWEST
 
     def _waiting(self) -> str | None:
@@ -401,9 +386,9 @@ class SelfUpdate:
     def _ran(self) -> Ran | None:
         return self._records.ran()
 
-    def _ends(self) -> int | None:
+    def _ends(self, used: str) -> int | None:
         known = Watch(self._folder).now()
-        return known.ends if known is not None and known.version == self._version else None
+        return known.ends if known is not None and known.version == used else None
 
     def _service_version(self) -> str | None:
         with contextlib.suppress(StudioError):
@@ -442,8 +427,6 @@ def _command(came: Came, package: Path | None, offered: Feed | None) -> str | No
         return f"sudo apt install {shlex.quote(str(package))}"
     if came is Came.APPIMAGE:
         return f'install -m 755 {shlex.quote(str(package))} "$APPIMAGE"'
-    if came is Came.SETUP:
-        return f'"{package}"'  # as Windows quotes; the setup program asks to close the window
     return None
 
 

@@ -65,7 +65,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.hosts import HostFile
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.server import EngineSnapshot, EngineState
-from studio.host import processes
+from studio.host import processes, wsl
 from studio.serving.command import Launch
 
 logger = logging.getLogger(__name__)
@@ -243,7 +243,7 @@ class Studio:
                 tasks.create_task(self.on_demand.run())
                 tasks.create_task(self.downloads.run())
                 tasks.create_task(self.library.run())
-                tasks.create_task(self.self_update.run(lambda: self.care.now().check_updates))
+                tasks.create_task(self.self_update.run(self._looks_daily))
                 tasks.create_task(self.life.run(autostart=autostart))
         finally:
             self.bus.close()
@@ -258,6 +258,10 @@ class Studio:
         self.on_demand.close()
         await self.starts.halt()
         self.bus.close()
+
+    def _looks_daily(self) -> bool:
+        """Tell whether news are asked for here; inside the Studio's own Linux the window does."""
+        return self.care.now().check_updates and not wsl.is_own()
 
     async def _flush_log(self) -> None:
         while True:

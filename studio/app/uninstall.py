@@ -19,13 +19,16 @@ from studio.domain.uninstall import (
     UninstallRequest,
     UninstallResult,
 )
-from studio.host import own_program, plain_home, processes, unit_file
+from studio.domain.wsl import DISTRIBUTION
+from studio.host import lxss, own_program, plain_home, processes, unit_file
 from studio.host.documents import read_json
 from studio.host.own_program import OwnProgram, find
 from studio.host.paths import Paths
+from studio.host.registry import Registry
 from studio.host.secrets import SecretStore
 from studio.host.systemd import unit_folder
 
+_LINUX = "wsl"
 _IN_HOME: Mapping[str, Belongings] = {
     "models": Belongings.MODELS,
     "runtimes": Belongings.RUNTIMES,
@@ -64,7 +67,7 @@ _IN_HOME: Mapping[str, Belongings] = {
     "update": Belongings.CACHE,
     "copies": Belongings.KEYS,
     "wsl.json": Belongings.SETTINGS,
-    "wsl": Belongings.MODELS,  # a whole disk, with models in it
+    _LINUX: Belongings.MODELS,  # a whole disk, with models in it
 }
 """Every name that the Studio writes into its folder; a test compares it with what it wrote."""
 _SIDE_FILES = ("-wal", "-shm", "-journal", ".lock", ".damaged", ".before")
@@ -80,10 +83,12 @@ class Uninstall:
         *,
         environ: Mapping[str, str] = os.environ,
         program: Callable[[], OwnProgram] = find,
+        registry: Registry | None = None,
     ) -> None:
         self._paths = paths
         self._environ = environ
         self._program = program
+        self._registry = registry or Registry()
 
     def plan(self) -> UninstallPlan:
         """Return what there is. Blocks while folders are measured."""
@@ -96,7 +101,7 @@ class Uninstall:
             places=places,
             keyring=self._in_keyring(),
             foreign=tuple(str(path) for path in self._foreign()),
-            notes=program.notes,
+            notes=(*program.notes, *self._linux()),
             service_pid=self._service_pid(),
         )
 
@@ -117,7 +122,7 @@ class Uninstall:
             self._forget_secrets()
         if Belongings.SERVICE in wanted:
             plain_home.forget(self._paths)
-        removed, left = [], []
+        removed, left = [], list(self._linux() if Belongings.MODELS in wanted else ())
         for group in Belongings:
             for place in plan.places if group in wanted else ():
                 if place.group is group:
@@ -137,7 +142,7 @@ class Uninstall:
     def _known(self, program: OwnProgram) -> Iterator[tuple[Path, Belongings]]:
         for path in _entries(self._paths.home):
             group = _group(path.name)
-            if group is not None:
+            if group is not None and not (path.name == _LINUX and self._linux()):
                 yield path, group
         unit = unit_folder(self._environ) / unit_file.NAME
         if self._is_our_unit(unit):
@@ -154,6 +159,13 @@ class Uninstall:
         except (OSError, UnicodeError):
             return False
         return unit_file.is_ours(text) and unit_file.home_of(text) == str(self._paths.home)
+
+    def _linux(self) -> tuple[str, ...]:
+        """Say who removes the Studio's Linux, where WSL has it: its disk is in use, by a record."""
+        disk = lxss.disk(self._registry, DISTRIBUTION)
+        if disk is None:
+            return ()
+        return (f"{disk}: `weir wsl remove` says what is in the Studio's Linux and removes it.",)
 
     def _foreign(self) -> Iterator[Path]:
         for path in _entries(self._paths.home):

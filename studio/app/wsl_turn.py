@@ -112,27 +112,34 @@ class WslTurn:
             self._records.write(Failed(version=before, error=staged.because))
         elif is_chosen or is_other:
             self._records.forget(Failed)
-        if is_chosen:
+        if staged is not None and (is_chosen or not self._has(staged.version)):
             self._records.forget(Staged)
+        self._tidy(used, before)
 
-    def take_back(self, within_s: float) -> bool:
-        """Leave a newer version whose service did not come up the first time; tell whether it was.
+    @property
+    def forerunner(self) -> str | None:
+        """Return the version to go back to while the one in use is new and has not come up yet."""
+        installed, ran = self._installed(), self._records.ran()
+        if installed.came is not Came.SETUP or ran is None or not is_newer(self.used, ran.version):
+            return None
+        return ran.version if self._has(ran.version) else None
 
-        Raises: HostLacks (`not-writable`, `disk-full`).
+    def take_back(self, because: str) -> bool:
+        """Leave a newer version that falls short at its first start; tell whether it was left.
+
+        `because` goes on where its number ends. Raises: HostLacks (`not-writable`, `disk-full`).
         """
-        installed, used, ran = self._installed(), self.used, self._records.ran()
-        if installed.came is not Came.SETUP or ran is None or not is_newer(used, ran.version):
-            return False
-        if not kept_versions.has(installed, ran.version):
+        used, back = self.used, self.forerunner
+        if back is None:
             return False
         error = Damaged(
             "update-failed",
-            f"Version {used} did not come up within {within_s:.0f} s. Version {ran.version} is "
-            "back; databases that the newer one had changed are as they were.",
+            f"Version {used} {because}. Version {back} is back; databases that the newer one had "
+            "changed are as they were.",
             hint="`weir logs --service` has its last words; `weir update rollback` tries it again.",
         )
         self._records.write(Failed(version=used, error=error.info))
-        self._switch(installed, ran.version)
+        self._switch(self._installed(), back)
         self._records.forget(Staged)
         logger.warning("%s", error.message)
         return True
@@ -152,6 +159,19 @@ class WslTurn:
         self._records.write(
             Staged(version=watched.previous, wanted=True, is_rollback=True, because=error.info)
         )
+
+    def _has(self, version: str) -> bool:
+        return kept_versions.has(self._installed(), version)
+
+    def _tidy(self, used: str, before: str | None) -> None:
+        """Remove older versions; one that was fetched and waits stays, and so does its forerunner.
+
+        A first start without a forerunner removes nothing: who knows what the others are for.
+        """
+        staged = self._records.staged()
+        if before is not None:
+            kept = {used, before, *([staged.version] if staged is not None else [])}
+            own_windows.forget_older(self._installed().versions, kept)
 
     def _switch_if_wanted(self) -> None:
         staged, installed = self._records.staged(), self._installed()

@@ -130,6 +130,8 @@ async def remove(call: Invocation, connector: "Connector", console: Console) -> 
             console.say(words.CONTENTS.format(size=bytes_text(found.disk_bytes)))
             for line in found.lines:
                 console.say(f"  {line.expandtabs(8)}")
+            if not found.lines:
+                console.say(words.CONTENTS_HIDDEN)
         if await _agreed(call, console, words.QUESTION_REMOVE, default=False):
             found = await client.wsl_remove(WslRemoveRequest(consent=True))
     finally:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio import __version__
+from studio.app import window_proof
 from studio.app.update_trial import TRIAL_S, Trials
 from studio.app.update_watch import STEADY_S
 from studio.control import proof
@@ -94,7 +95,7 @@ async def _shortcoming(trials: Trials, port: int, token: str) -> str | None:
         await client.close()
     if found is not None or not trials.has_window():
         return found
-    return await proof.window_shortcoming(own_program.command(), trials.program_before())
+    return await window_proof.shortcoming(own_program.command(), trials.program_before())
 
 
 def _give_up(trials: Trials) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from studio.app.wsl import Service, WslSetup
 from studio.app.wsl_turn import WslTurn
+from studio.control import proof
 from studio.control.client import ControlClient
 from studio.domain.errors import ServiceUnreachable, StudioError
 from studio.domain.wsl import DISTRIBUTION, WslStep
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 START_S = 90.0
 """The virtual machine takes 5 to 20 s when it is cold."""
 _JOIN_S = 5.0
+_GONE_S = 60.0
+"""How long a service may take to end."""
 _LOOK_S = 0.3
 
 Spawn = Callable[[Sequence[str], Mapping[str, str], Path], object]
@@ -61,11 +64,13 @@ async def connect(
             hint="`weir wsl setup` goes on with it.",
         )
     client = await _started(paths, setup, spawn, turn)
-    # Where nothing listens inside, it is not the network: a new version may be to blame.
-    is_silent = client is None and await _service(setup) is None
-    if is_silent and await asyncio.to_thread(turn.take_back, START_S):
+    why = await _falls_short(client, setup, turn.used) if turn.forerunner is not None else None
+    if why is not None:
+        await _end(client, setup)
+        await asyncio.to_thread(turn.take_back, why)
         client = await _started(paths, setup, spawn, turn)
     if client is not None:
+        await _keep(turn, client)
         return client
     raise ServiceUnreachable(
         "service-not-started",
@@ -85,10 +90,39 @@ async def _started(
     while time.monotonic() < deadline:
         client = await _join(await _service(setup))
         if client is not None:
-            await _keep(turn, client)
             return client
         await asyncio.sleep(_LOOK_S)
     return None
+
+
+async def _falls_short(client: ControlClient | None, setup: WslSetup, version: str) -> str | None:
+    """Return what speaks against a new version at its first start, or None.
+
+    Where something listens inside and is not reached from here, it is the network.
+    """
+    if client is None:
+        return f"did not come up within {START_S:.0f} s" if await _service(setup) is None else None
+    found = await proof.first_shortcoming(client, version, between_s=_LOOK_S)
+    return f"came up and falls short: {found}" if found is not None else None
+
+
+async def _end(client: ControlClient | None, setup: WslSetup) -> None:
+    """End the service inside, so that another version can take its place."""
+    if client is None:
+        return
+    try:
+        await client.down()
+    except StudioError as error:
+        logger.info("while it ended: %s", error.message)
+    finally:
+        await client.close()
+    deadline = time.monotonic() + _GONE_S
+    while time.monotonic() < deadline:
+        still = await _join(await _service(setup))
+        if still is None:
+            return
+        await still.close()
+        await asyncio.sleep(_LOOK_S)
 
 
 async def _keep(turn: WslTurn, client: ControlClient | None) -> None:

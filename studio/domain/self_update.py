@@ -20,6 +20,9 @@ SIGNATURE_SUFFIX = ".sig"
 CLOCK_SLACK_S = 86_400.0
 """By how much the clock of the machine that signed may be ahead of ours."""
 
+DAY_S = 86_400.0
+_AGAIN_S = 3_600.0
+
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$")]
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -121,6 +124,8 @@ class UpdateStatus(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """Of the program that answers."""
     came: Came
+    used: str | None = None
+    """The version that is started next; None: not known, or nobody keeps others."""
     state: UpdateState = UpdateState.NOT_CHECKED
     feed: str | None = None
     """Where it is looked; None: this build names no place."""
@@ -165,3 +170,12 @@ def is_newer(one: str, other: str) -> bool:
     """Tell whether version `one` is newer than `other`; what is no version is not."""
     first, second = version_key(one), version_key(other)
     return first is not None and second is not None and first > second
+
+
+def is_look_due(now: float, checked_at: float | None, tried_at: float) -> bool:
+    """Tell whether it is time for the daily look; one in vain is tried again after an hour.
+
+    A clock that was put back does not keep it from coming.
+    """
+    is_old = not 0.0 <= now - (checked_at or 0.0) < DAY_S
+    return is_old and not 0.0 <= now - tried_at < _AGAIN_S

@@ -8,7 +8,8 @@ folder that the starters run, `previous.txt` the one before (`installer/windows/
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from studio.domain.self_update import version_key
@@ -20,6 +21,10 @@ FINISHED = "complete"
 PROGRAM = "weir.exe"
 INSIDE = "_internal"
 _FOLDER = re.compile(r"app-(\d{1,6}\.\d{1,6}\.\d{1,6})(?:-b)?")
+LISTED = "files.txt"
+"""Every file that came with a version, then its folders: a line each, in UTF-16."""
+_MUTEX = r"Local\WeirStudioSetup"
+_EXISTS = 183
 _NAME_BYTES = 64
 """A starter reads no more of such a file."""
 
@@ -73,6 +78,66 @@ def switch(place: Path, version: str) -> None:
     if was is not None and version_of(was) is not None:
         _write(place / BEFORE, was)
     _write(place / POINTER, target.name)
+
+
+def forget_older(place: Path, kept: Iterable[str]) -> None:
+    """Remove all versions but those in `kept` and the two that the files name.
+
+    Nothing is removed while a set-up runs: what it writes is not finished yet.
+    """
+    names = {_read(place, POINTER), _read(place, BEFORE)}
+    with _alone() as is_ours, contextlib.suppress(OSError):
+        found = (folder(place, version) for version in kept)
+        names |= {path.name for path in found if path is not None}  # not what a repair left beside
+        for path in sorted(place.iterdir()) if is_ours else ():
+            if version_of(path.name) is not None and path.name not in names:
+                remove_version(path)
+
+
+def remove_version(folder: Path) -> None:
+    """Remove what came with a version, by its list; what a person put there stays.
+
+    A list of which something could not be removed, as while it runs, stays for the next time.
+    """
+    with contextlib.suppress(OSError):
+        (folder / FINISHED).unlink(missing_ok=True)  # first: a half one must not be run
+    try:
+        lines = (folder / LISTED).read_bytes().decode("utf-16-le").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    left = False
+    for line in lines:
+        if not line or ".." in line:
+            continue  # a list that somebody changed
+        path = folder.joinpath(*line.rstrip("\\").split("\\"))
+        with contextlib.suppress(OSError):
+            if line.endswith("\\"):
+                path.rmdir()
+            else:
+                path.unlink(missing_ok=True)
+        left = left or (not line.endswith("\\") and path.exists())
+    if not left:
+        with contextlib.suppress(OSError):
+            (folder / LISTED).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[bool]:
+    """Tell whether no set-up runs, and keep one from beginning (`weir-studio.nsi`: Alone)."""
+    is_ours, handle = True, None
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.CreateMutexW.restype = ctypes.c_void_p
+        handle = kernel.CreateMutexW(None, False, _MUTEX)
+        is_ours = handle is not None and ctypes.get_last_error() != _EXISTS
+    try:
+        yield is_ours
+    finally:
+        if sys.platform == "win32" and handle is not None:
+            kernel.CloseHandle(ctypes.c_void_p(handle))
 
 
 def _named(place: Path, file: str) -> str | None:

@@ -9,6 +9,7 @@ import msgspec
 
 from studio.domain.errors import HostLacks
 from studio.domain.hardware import WslFacts
+from studio.domain.wsl import DISTRIBUTION
 from studio.host import process
 
 _PROFILE = re.compile(r"^(?P<users>/mnt/[a-z]/Users)/(?P<name>[^/:]+)(?:/|$)", re.IGNORECASE)
@@ -27,6 +28,11 @@ _INFO_WITHIN_S = 2.0
 def is_wsl(kernel: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Tell whether this is WSL, by the kernel's name or WSL's own variable."""
     return "microsoft" in kernel.lower() or "WSL_DISTRO_NAME" in environ
+
+
+def is_own(environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether this is the Studio's own Linux, whose window and command are Windows' own."""
+    return environ.get("WSL_DISTRO_NAME") == DISTRIBUTION
 
 
 def facts(

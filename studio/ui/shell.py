@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from studio.domain.events import Event
 from studio.ui.accessible import announce
 from studio.ui.bridge import Bridge
+from studio.ui.daily_look import DailyLook
 from studio.ui.focus import FocusKeeper, focus_named, focused_name
 from studio.ui.language import speak, suited
 from studio.ui.notify import Notifier
@@ -57,6 +58,7 @@ class Shell(QObject):
         self.notifier = Notifier(bridge, look.icons.application())
         self.notifier.pressed.connect(self.come_to_front)
         self.notifier.refused.connect(self._on_refused)
+        self.daily_look = DailyLook(bridge)
         self.window = self._made()
         application.setQuitOnLastWindowClosed(False)
         application.commitDataRequest.connect(self._on_session_ends)

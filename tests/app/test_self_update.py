@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from installer import feed as writer
-from studio.app.self_update import DAY_S, SelfUpdate
+from studio.app.self_update import SelfUpdate
 from studio.app.update_feed import Release
 from studio.app.update_records import Ran, Records, Staged
 from studio.domain.errors import StudioError
@@ -59,11 +59,13 @@ class Place:
         self.records = Records(self.paths)
         self.sequence = 1
 
-    def publish(self, version: str = "1.1.0", more: str = "", **changes: object) -> Path:
-        """Publish a version for a .run and a .deb."""
+    def publish(
+        self, version: str = "1.1.0", more: str = "", script: str | None = None, **changes: object
+    ) -> Path:
+        """Publish a version of every kind."""
         self.sequence += 1
         package = self.published / f"weir-{version}.run"
-        package.write_text(SCRIPT.format(more=more), encoding="utf-8")
+        package.write_text(script or SCRIPT.format(more=more), encoding="utf-8")
         data = package.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         made = Feed(
@@ -231,7 +233,7 @@ async def test_two_at_once_do_not_mix(place: Place) -> None:
 
 @pytest.mark.parametrize(
     ("came", "word"),
-    [(Came.DEB, "sudo apt install "), (Came.APPIMAGE, "install -m 755 "), (Came.SETUP, '"')],
+    [(Came.DEB, "sudo apt install "), (Came.APPIMAGE, "install -m 755 ")],
 )
 async def test_what_others_install_is_fetched_and_the_command_said(
     tmp_path: Path, came: Came, word: str
@@ -251,8 +253,7 @@ async def test_what_others_install_is_fetched_and_the_command_said(
     assert caught.value.hint == status.command
     with pytest.raises(StudioError) as back:
         await place.updates.rollback()
-    kept = came is Came.SETUP
-    assert back.value.code == ("update-no-previous" if kept else "update-by-other-means")
+    assert back.value.code == "update-by-other-means"
 
 
 async def test_a_checkout_is_told_of_git(tmp_path: Path) -> None:
@@ -342,14 +343,3 @@ async def test_a_feed_that_was_changed_in_the_home_is_not_believed(place: Place)
 
     assert status.offered is None
     assert status.changes == ()
-
-
-async def test_the_daily_look_comes_once_a_day_and_in_vain_once_an_hour(place: Place) -> None:
-    """Also when the clock was set back."""
-    place.publish()
-    assert place.updates.is_due(DAY_S, 0.0)
-    assert not place.updates.is_due(DAY_S, DAY_S - 60)
-    checked_at = (await place.updates.check(ASK)).checked_at or 0.0
-    assert not place.updates.is_due(checked_at + 60, 0.0)
-    assert place.updates.is_due(checked_at + DAY_S, 0.0)
-    assert place.updates.is_due(checked_at - DAY_S, 0.0)

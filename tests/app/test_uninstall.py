@@ -8,9 +8,12 @@ import pytest
 from studio.app.uninstall import Uninstall
 from studio.domain.errors import Busy
 from studio.domain.uninstall import Belongings, UninstallRequest
+from studio.host import lxss
 from studio.host.documents import write_json
 from studio.host.own_program import OwnProgram
 from studio.host.paths import Paths, bundled_root
+from studio.host.registry import Registry
+from tests.fakes.registry import FakeRegistry
 
 ALL = UninstallRequest(remove=tuple(Belongings))
 
@@ -34,10 +37,14 @@ def paths(tmp_path: Path) -> Paths:
     return Paths(home=home, catalogue=bundled_root())
 
 
-def of(paths: Paths, program: OwnProgram | None = None) -> Uninstall:
+def of(
+    paths: Paths, program: OwnProgram | None = None, registry: Registry | None = None
+) -> Uninstall:
     """Return the uninstaller of a home, for a person without a unit."""
     environ = {"HOME": str(paths.home.parent), "XDG_CONFIG_HOME": str(paths.home.parent / "config")}
-    return Uninstall(paths, environ=environ, program=lambda: program or OwnProgram())
+    return Uninstall(
+        paths, environ=environ, program=lambda: program or OwnProgram(), registry=registry
+    )
 
 
 def test_everything_is_listed_with_its_size_and_shared_bytes_once(paths: Paths) -> None:
@@ -167,3 +174,27 @@ def test_what_cannot_be_removed_is_named(paths: Paths, monkeypatch: pytest.Monke
 
     assert any("models: Permission denied" in one for one in result.left)
     assert not (paths.home / "settings.json").exists()
+
+
+def test_the_disk_of_a_linux_that_wsl_knows_is_not_taken_from_under_it(paths: Paths) -> None:
+    """`weir wsl remove` says what is in it, and WSL forgets it; then its folder is like any."""
+    registry = FakeRegistry()
+    disk = paths.home / "wsl/ext4.vhdx"
+    disk.parent.mkdir()
+    disk.write_bytes(b"x" * 4_000)
+    registry.write(rf"{lxss.KEY}\{{1}}", "DistributionName", "weir-studio")
+    registry.write(rf"{lxss.KEY}\{{1}}", "BasePath", str(disk.parent))
+
+    plan = of(paths, registry=registry).plan()
+    result = of(paths, registry=registry).remove(ALL)
+
+    [note] = plan.notes
+    assert "weir wsl remove" in note
+    assert str(disk) in note
+    assert disk.exists()
+    assert result.left == (note,)
+    assert not any("wsl" in place.path for place in (*plan.places, *result.removed))
+    assert not (paths.home / "models").exists()
+    registry.values.clear()
+    assert of(paths, registry=registry).remove(ALL).left == ()
+    assert not disk.exists()

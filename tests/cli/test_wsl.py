@@ -114,5 +114,7 @@ def test_memory_and_removal_want_a_yes(tmp_path: Path, fake: FakeWsl) -> None:
     status, said, errors = typed(tmp_path, fake, "remove")
     assert (status, "3G" in said) == (4, True)
     assert "--yes" in errors
+    fake.know(inside={})
+    assert "cannot be looked at" in typed(tmp_path, fake, "remove")[1]
     assert "It was removed." in typed(tmp_path, fake, "remove", "--yes")[1]
     assert typed(tmp_path, fake, "compact")[0] == 0

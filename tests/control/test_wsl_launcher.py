@@ -8,11 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from studio import __version__
+from studio.app.studio import Studio
 from studio.app.update_records import Ran, Records, Staged
 from studio.app.update_watch import Watched
+from studio.app.wiring import Parts
 from studio.app.wsl import WslSetup
 from studio.app.wsl_turn import WslTurn
 from studio.control import wsl_launcher
+from studio.control.router import Router
 from studio.domain.control import GatewayInfo, ServiceInfo, Status
 from studio.domain.errors import ServiceUnreachable
 from studio.domain.server import EngineSnapshot
@@ -162,6 +166,72 @@ async def test_the_version_before_comes_back_and_the_linux_follows(
     ran = records.ran()
     assert ran is not None
     assert ran.version == "1.0.0"
+
+
+class Inside:
+    """A real home behind the border, whose newer version may answer one call with an error."""
+
+    def __init__(self, folder: Path, fake: FakeWsl) -> None:
+        self.studio = Studio(Parts(Paths(home=folder / "inside", catalogue=bundled_root())))
+        self._router = Router(self.studio, down=self._down)
+        self._fake = fake
+        self.broken: str | None = None
+        self.starts: list[str | None] = []
+        self.known: dict[str, str] = {}
+        """What is known of the programs inside while no service runs."""
+
+    async def _down(self) -> None:
+        self._fake.know(inside=self.known)
+
+    async def answer(self, exchange: Exchange) -> None:
+        """Answer as its service does."""
+        status, body = await self._router.answer(exchange.method, exchange.path, "", b"")
+        if self.broken is not None and exchange.path.endswith(self.broken):
+            status, body = 500, b"{}"
+        exchange.respond(status, HEADERS, body)
+
+
+@pytest.mark.parametrize("broken", [None, "/history/state", "/presets"])
+async def test_a_new_version_has_to_prove_itself_at_its_first_start(
+    tmp_path: Path, broken: str | None
+) -> None:
+    """It answers, and still has not everything: then the one before is back, and says why."""
+    place = windows_versions.made(tmp_path / "programs", "app-0.0.9", f"app-{__version__}")
+    (place.versions / "app-0.0.9/_internal/weir-studio-rootfs.tar.xz").write_bytes(
+        lzma.compress(b"root")
+    )
+    fake = FakeWsl.made(tmp_path, names=["weir-studio"])
+    paths, user = setup(tmp_path, fake)
+    turn = WslTurn(paths, installed=lambda: place, registry=FakeRegistry())
+    records = Records(paths)
+    records.write(Ran(version="0.0.9"))
+    home = Inside(tmp_path, fake)
+    home.known = {"/usr/bin/weir --version": f"weir {__version__}\n", "sh": "weir 0.0.9\n"}
+    home.broken = broken
+    fake.know(inside=home.known)
+    server = await serve(home.answer)
+
+    def spawn(_words: Sequence[str], _environ: Mapping[str, str], _log: Path) -> None:
+        home.starts.append(turn.used)
+        home.broken = broken if turn.used == __version__ else None
+        fake.know(inside={**home.known, **inside(server.port)})
+
+    try:
+        client = await wsl_launcher.connect(paths, user, start=True, spawn=spawn, turn=turn)
+        await client.close()
+    finally:
+        await server.close()
+        await home.studio.close()
+
+    failed, ran = records.failed(), records.ran()
+    if broken is None:
+        assert home.starts == [__version__]
+        assert failed is None
+        assert ran == Ran(version=__version__, previous="0.0.9")
+    else:
+        assert home.starts == [__version__, "0.0.9"]
+        assert failed is not None
+        assert "falls short" in failed.error.message
 
 
 async def test_a_service_that_runs_out_of_reach_has_not_crashed(tmp_path: Path) -> None:

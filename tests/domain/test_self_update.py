@@ -2,7 +2,14 @@
 
 import pytest
 
-from studio.domain.self_update import Feed, FeedPackage, is_newer, version_key
+from studio.domain.self_update import (
+    DAY_S,
+    Feed,
+    FeedPackage,
+    is_look_due,
+    is_newer,
+    version_key,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +40,13 @@ def test_a_feed_gives_out_the_package_of_a_kind() -> None:
     )  # fmt: skip
     assert feed.package("run") == package
     assert feed.package("deb") is None
+
+
+def test_the_daily_look_comes_once_a_day_and_in_vain_once_an_hour() -> None:
+    """Also when the clock was set back."""
+    assert is_look_due(DAY_S, None, 0.0)
+    assert not is_look_due(DAY_S, None, DAY_S - 60)
+    looked_at = 40 * DAY_S
+    assert not is_look_due(looked_at + 60, looked_at, 0.0)
+    assert is_look_due(looked_at + DAY_S, looked_at, 0.0)
+    assert is_look_due(looked_at - DAY_S, looked_at, 0.0)

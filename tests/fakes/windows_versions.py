@@ -6,6 +6,8 @@ from studio.domain.self_update import Came
 from studio.host import own_program, own_windows
 from studio.host.own_program import Installed
 
+LISTED = "_internal\\weir-studio-rootfs.tar.xz\r\nweir.exe\r\n_internal\\\r\n"
+
 
 def made(place: Path, *folders: str) -> Installed:
     """Lay finished versions there: the last one is run, the one before it is kept."""
@@ -26,4 +28,5 @@ def finish(place: Path, name: str) -> Path:
     (folder / own_windows.PROGRAM).write_bytes(b"MZ" * 500)
     (folder / own_windows.FINISHED).write_text(name, encoding="ascii")
     (folder / own_windows.INSIDE / "weir-studio-rootfs.tar.xz").write_bytes(b"root")
+    (folder / own_windows.LISTED).write_bytes(LISTED.encode("utf-16-le"))
     return folder

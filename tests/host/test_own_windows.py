@@ -95,3 +95,52 @@ def test_a_versions_own_file_knows_where_it_belongs(place: Path) -> None:
 
     assert (found.came, found.versions) == (Came.SETUP, place)
     assert "Windows removes" in own_program.of(place / "app-1.0.0").notes[0]
+
+
+def test_older_versions_go_by_their_lists(place: Path) -> None:
+    """What a person put there stays, a list that leads out of the folder is not followed, and the
+    two that the files name are never touched."""
+    for name in ("app-0.8.0", "app-0.9.0", "app-1.2.0", "app-1.2.0-b", "app-0.7.0-b"):
+        windows_versions.finish(place, name)
+    mine = place / "app-0.9.0/_internal/mine.txt"
+    mine.write_text("mine", encoding="utf-8")
+    outside = place / "outside.txt"
+    outside.touch()
+    (place / "app-0.8.0/files.txt").write_bytes("..\\outside.txt\r\n".encode("utf-16-le"))
+    (place / "app-0.7.0-b/files.txt").unlink()
+
+    own_windows.forget_older(place, {"1.2.0"})
+
+    left = sorted(path.name for path in place.glob("app-*"))
+    assert left[:5] == ["app-0.7.0-b", "app-0.8.0", "app-0.9.0", "app-1.0.0", "app-1.1.0"]
+    assert left[5:] == ["app-1.2.0-b"]
+    assert [path for path in (place / "app-0.9.0").rglob("*") if path.is_file()] == [mine]
+    assert outside.exists()
+    for name in ("0.7.0", "0.8.0", "0.9.0"):
+        assert own_windows.folder(place, name) is None
+    mine.unlink()
+    own_windows.forget_older(place, ())
+    assert (own_windows.current(place), own_windows.before(place, "1.1.0")) == ("1.1.0", "1.0.0")
+    assert own_windows.folder(place, "1.2.0") is None
+
+
+def test_a_file_that_cannot_be_removed_keeps_its_list(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window of that version is still open: the next time takes it."""
+    old = windows_versions.finish(place, "app-0.9.0")
+    unlink = Path.unlink
+
+    def held(path: Path, missing_ok: bool = False) -> None:
+        if path.name == own_windows.PROGRAM:
+            raise PermissionError(13, "it runs")
+        unlink(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", held)
+        own_windows.forget_older(place, ())
+    assert (old / own_windows.LISTED).is_file()
+
+    own_windows.forget_older(place, ())
+
+    assert not old.exists()

@@ -166,3 +166,10 @@ async def test_an_older_wsl_cannot_be_asked(
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert await wsl.networking_mode() is None
+
+
+def test_the_studios_own_linux_is_told_from_others() -> None:
+    """There the window on Windows looks for newer versions, and the service does not."""
+    assert wsl.is_own({"WSL_DISTRO_NAME": "weir-studio"})
+    assert not wsl.is_own({"WSL_DISTRO_NAME": "Ubuntu"})
+    assert not wsl.is_own({})

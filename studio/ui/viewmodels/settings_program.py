@@ -65,6 +65,10 @@ def takeover_question(name: str, status: UpdateStatus | None, served: str | None
 
 def _version(status: UpdateStatus) -> str:
     words = t("{version}, {how}").format(version=status.version, how=t(_CAME[status.came]))
+    if status.came is Came.SETUP and status.used not in (None, status.version):
+        return t(
+            "{used} is in use; this window is still {version}: close it and open it again"
+        ).format(used=status.used, version=status.version)
     if status.service_version in (None, status.version):
         return words
     return t("{version}; the service that runs is still {old}").format(

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from studio.domain.errors import ErrorInfo
-from studio.domain.self_update import UpdateState
+from studio.domain.self_update import Came, UpdateState
 from studio.domain.settings import CareSettings
 from studio.ui.viewmodels.settings import Machine, RowView
 from studio.ui.viewmodels.settings_program import program_card
@@ -75,3 +75,13 @@ def test_old_services_and_failures_are_told() -> None:
     assert "still 0.9.0" in found["program.version"].value
     assert found["program.failed"].value == "Version 1.1.0 did not answer."
     assert found["program.changes"].value.endswith("and 2 more")
+
+
+def test_a_window_of_the_version_before_says_so() -> None:
+    """On Windows it stays open while another version takes over, and knows nothing of its pages."""
+    found = rows(came=Came.SETUP, version="1.0.0", used="1.1.0")["program.version"].value
+    assert found == "1.1.0 is in use; this window is still 1.0.0: close it and open it again"
+
+    assert (
+        "installed" in rows(came=Came.SETUP, version="1.0.0", used="1.0.0")["program.version"].value
+    )
