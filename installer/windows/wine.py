@@ -4,9 +4,12 @@ wine 8 lacks two libraries that Windows 10 has and Qt asks for; stand-ins of the
 prefix for them, never in a package. So do a `wsl.exe` and an `nvml.dll` that answer from files.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,8 +110,18 @@ class Prefix:
         self._tool("wineserver", "-w")
 
     def end(self) -> None:
-        """End everything that runs in it."""
+        """End everything that runs in it, also what has lost its server and waits for ever."""
         subprocess.run(["wineserver", "-k"], env=self.environment, check=False)
+        for pid in self._processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _processes(self) -> Iterator[int]:
+        ours = b"WINEPREFIX=" + os.fsencode(self.folder)
+        for place in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if ours in place.read_bytes().split(b"\0"):
+                    yield int(place.parent.name)
 
     def files(self) -> set[str]:
         """Return every file in it, but for what wine and Windows keep for themselves."""

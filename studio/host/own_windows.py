@@ -81,7 +81,7 @@ def switch(place: Path, version: str) -> None:
 
 
 def forget_older(place: Path, kept: Iterable[str]) -> None:
-    """Remove all versions but those in `kept` and the two that the files name.
+    """Remove all versions but those in `kept`, the two that the files name, and what runs.
 
     Nothing is removed while a set-up runs: what it writes is not finished yet.
     """
@@ -90,7 +90,8 @@ def forget_older(place: Path, kept: Iterable[str]) -> None:
         found = (folder(place, version) for version in kept)
         names |= {path.name for path in found if path is not None}  # not what a repair left beside
         for path in sorted(place.iterdir()) if is_ours else ():
-            if version_of(path.name) is not None and path.name not in names:
+            is_older = version_of(path.name) is not None and path.name not in names
+            if is_older and not _runs(path):
                 remove_version(path)
 
 
@@ -120,6 +121,18 @@ def remove_version(folder: Path) -> None:
         with contextlib.suppress(OSError):
             (folder / LISTED).unlink(missing_ok=True)
             folder.rmdir()
+
+
+def _runs(folder: Path) -> bool:
+    """Tell whether a window of that version is open: Windows holds the libraries it has loaded."""
+    for library in (folder / INSIDE).glob("python3*.dll"):
+        try:
+            library.open("r+b").close()
+        except PermissionError:
+            return True
+        except OSError:
+            continue
+    return False
 
 
 @contextlib.contextmanager

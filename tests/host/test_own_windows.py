@@ -144,3 +144,27 @@ def test_a_file_that_cannot_be_removed_keeps_its_list(
     own_windows.forget_older(place, ())
 
     assert not old.exists()
+
+
+def test_a_version_of_which_a_window_is_open_stays(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows holds what is loaded, and the rest would be taken from under it."""
+    old = windows_versions.finish(place, "app-0.9.0")
+    library = old / own_windows.INSIDE / "python311.dll"
+    library.write_bytes(b"MZ")
+    opening = Path.open
+
+    def held(path: Path, mode: str = "r") -> object:
+        if path == library and mode == "r+b":
+            raise PermissionError(13, "it is loaded")
+        return opening(path, mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", held)
+        own_windows.forget_older(place, ())
+    assert own_windows.folder(place, "0.9.0") == old
+
+    own_windows.forget_older(place, ())
+
+    assert own_windows.folder(place, "0.9.0") is None

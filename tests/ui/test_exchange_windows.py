@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.app.self_update import SelfUpdate
+from studio.app.update_records import Records, Staged
 from studio.app.wsl_turn import WslTurn
 from studio.control import launcher
 from studio.control.calls import answered
@@ -37,7 +38,9 @@ class Windows:
 
     def __init__(self, folder: Path, service: FakeService) -> None:
         paths = Paths(home=folder / "wéir home", catalogue=bundled_root())
-        installed = windows_versions.made(folder / "Weir Studio", "app-1.0.0", "app-1.1.0")
+        self._place = folder / "Weir Studio"
+        self._records = Records(paths)
+        installed = windows_versions.made(self._place, "app-1.0.0", "app-1.1.0")
         self.service = service
         self.turn = WslTurn(
             paths, version="1.1.0", installed=lambda: installed, registry=FakeRegistry()
@@ -45,6 +48,11 @@ class Windows:
         self._updates = UpdateRoutes(
             SelfUpdate(paths, version="1.1.0", installed=lambda: installed, release=_no_release)
         )
+
+    def stage(self, version: str) -> None:
+        """Lay a newer version beside, as a set-up that the Studio ran has."""
+        windows_versions.finish(self._place, f"app-{version}")
+        self._records.write(Staged(version=version))
 
     async def answer(self, method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
         """Answer what needs no service."""
@@ -78,10 +86,14 @@ def windows(tmp_path: Path, service: FakeService) -> Windows:
     return Windows(tmp_path, service)
 
 
-def test_the_window_goes_back_as_the_command_does(
-    qtbot: QtBot, windows: Windows, service: FakeService, look: Look, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("deed", "version"), [("rollback", "1.0.0"), ("apply", "1.2.0")])
+def test_the_window_goes_back_and_forth_as_the_command_does(
+    qtbot: QtBot, windows: Windows, service: FakeService, look: Look, tmp_path: Path,
+    deed: str, version: str,
+) -> None:  # fmt: skip
     """The service inside is a package of its Linux, and would send a person to apt."""
+    if deed == "apply":
+        windows.stage(version)
     bridge = Bridge(windows.connect, None, windows.here)
     window = MainWindow(look, Session(bridge), bridge, WindowSettings(tmp_path))
     qtbot.addWidget(window)
@@ -91,18 +103,23 @@ def test_the_window_goes_back_as_the_command_does(
             bridge.start()
         page = opened(window, PageId.SETTINGS, SettingsController)
         page.choose(Section.UPDATES)
-        qtbot.waitUntil(lambda: shown(window, "do-program.rollback"), timeout=PATIENCE_MS)
-        assert "1.0.0" in text(window, "value-program.rollback")
-        click(qtbot, window, "do-program.rollback")
-        qtbot.waitUntil(lambda: shown(window, "yes-program.rollback"))
+        qtbot.waitUntil(lambda: shown(window, f"do-program.{deed}"), timeout=PATIENCE_MS)
+        if deed == "rollback":
+            assert version in text(window, "value-program.rollback")
+        click(qtbot, window, f"do-program.{deed}")
+        qtbot.waitUntil(lambda: shown(window, f"yes-program.{deed}"))
 
         qtbot.waitUntil(lambda: service.listeners == 1)
-        click(qtbot, window, "yes-program.rollback")
+        click(qtbot, window, f"yes-program.{deed}")
         qtbot.waitUntil(lambda: any(route == "/down" for route, _ in service.asked))
         service.say_goodbye()
 
         qtbot.waitUntil(
-            lambda: not page.takeover.exchange.is_under_way and windows.turn.used == "1.0.0",
+            lambda: not page.takeover.exchange.is_under_way and windows.turn.used == version,
+            timeout=PATIENCE_MS,
+        )
+        qtbot.waitUntil(
+            lambda: f"{version} is in use" in text(window, "value-program.version"),
             timeout=PATIENCE_MS,
         )
         assert not any(route.startswith("/update") for route, _ in service.asked)
