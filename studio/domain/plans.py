@@ -224,9 +224,3 @@ class MadePreset(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     notes: tuple[str, ...] = ()
     """What to know about the model: no chat template, no tokenizer."""
-
-
-def machine_bytes(plan: Plan) -> int:
-    """Return what a plan takes of the machine's memory, its cards' apart."""
-    places = (LedgerPlace.MEMORY, LedgerPlace.SHM)
-    return sum(item.bytes or 0 for item in plan.ledger if item.place in places)

@@ -19,11 +19,9 @@ from studio.domain.scrape import ScrapeAction, ScrapeRequest
 from studio.domain.self_update import UpdateStatus
 from studio.domain.service import AutostartRequest, SleepPolicy, SleepRequest, UnitRequest
 from studio.domain.settings import CareChange
-from studio.domain.wsl import WslReport
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.settings_adopt import AdoptPart
-from studio.ui.controllers.settings_linux import LinuxPart
 from studio.ui.controllers.settings_more import adjust_wish, demand_wish, program_wish
 from studio.ui.controllers.settings_takeover import TakeoverPart
 from studio.ui.controllers.settings_window import WindowPart
@@ -46,7 +44,6 @@ from studio.ui.viewmodels.settings import (
 from studio.ui.viewmodels.settings_demand import demand_cards
 from studio.ui.viewmodels.settings_engine import engine_cards, monitor_cards, update_cards
 from studio.ui.viewmodels.settings_gateway import gateway_cards
-from studio.ui.viewmodels.settings_linux import linux_cards
 from studio.ui.viewmodels.settings_machine import (
     NOTHING,
     folder_cards,
@@ -66,7 +63,7 @@ _CARDS: Mapping[Section, Callable[[Machine], tuple[CardView, ...]]] = {
     Section.FOLDERS: folder_cards,
     Section.NETWORK: network_cards,
     Section.GATEWAY: lambda machine: (*gateway_cards(machine), *demand_cards(machine)),
-    Section.SERVICE: lambda machine: (*service_cards(machine), *linux_cards(machine)),
+    Section.SERVICE: service_cards,
     Section.ENGINE: engine_cards,
     Section.MONITOR: monitor_cards,
     Section.UPDATES: update_cards,
@@ -77,15 +74,13 @@ _READS: Mapping[Section, tuple[str, ...]] = {
     Section.FOLDERS: ("host", "roots", "place"),
     Section.NETWORK: ("network",),
     Section.GATEWAY: ("gateway", "demand", "adjustments"),
-    Section.SERVICE: ("unit", "linux"),
+    Section.SERVICE: ("unit",),
     Section.ENGINE: ("care",),
     Section.MONITOR: ("care", "history", "alarms", "logs", "scrape"),
     Section.UPDATES: ("updates", "program", "care"),
     Section.PRIVACY: ("network", "store", "care", "program"),
 }
 """Which fields of `Machine` a section is made of."""
-_OF_WINDOWS = ("linux",)
-"""Those that only this side of a PC with Windows knows."""
 _TOLD_BY = {Section.GATEWAY: GatewayChanged, Section.MONITOR: AlarmChanged}
 """After which event a section is read again."""
 _LINKS = {"gateway.keys": PageId.KEYS, "updates.open": PageId.RUNTIMES}
@@ -104,8 +99,6 @@ class SettingsArea(Area):
     def read(self, section: Section) -> None:
         """Ask for what a section shows."""
         for field in _READS[section]:
-            if field in _OF_WINDOWS and not self._bridge.has_here:
-                continue
             self.ask(
                 f"read-{field}", _question(field), self._taker(field), self._failer(section),
                 put=self._put_of(field),
@@ -153,12 +146,10 @@ class SettingsArea(Area):
         self._keep(pending=self.machine.pending | {row}, problems=self._without(row))
         self.changed.emit()
 
-    def rested(self, row: str, found: UpdateStatus | WslReport | ErrorInfo) -> None:
+    def rested(self, row: str, found: UpdateStatus | ErrorInfo) -> None:
         """Take what came of it."""
         if isinstance(found, UpdateStatus):
             self._keep(program=found)
-        elif isinstance(found, WslReport):
-            self._keep(linux=found)
         self._settle(row, found if isinstance(found, ErrorInfo) else None)
         self.changed.emit()
 
@@ -181,8 +172,6 @@ class SettingsArea(Area):
         return {name: one for name, one in self.machine.problems.items() if name != row}
 
     def _put_of(self, field: str) -> Callable[..., None]:
-        if field in _OF_WINDOWS:
-            return self._bridge.ask_here
         return self._bridge.ask_program if field == "program" else self.put
 
     def _taker(self, field: str) -> Callable[[object], None]:
@@ -210,7 +199,6 @@ class SettingsController(Controller):
         self.area = SettingsArea(desk.bridge)
         self.window_part = WindowPart(desk)
         self.takeover = TakeoverPart(desk, self.area)
-        self.linux = LinuxPart(desk, self.area)
         self.adopting = AdoptPart(desk, self.area, self.view)
         self._is_front = False
         self._was_live = False
@@ -283,20 +271,16 @@ class SettingsController(Controller):
                 self.area.dismiss_row(edit.row)
             case Verb.CONSENT:
                 before = self.area.refused(edit.row)
-                if before is not None and not self._takes(before, agreed=True):
+                if before is not None and not self.takeover.takes(before, agreed=True):
                     self._carry_out(before, agreed=True)
             case _ if edit.row in _LINKS:
                 self.desk.go_to(_LINKS[edit.row])
             case _ if self.window_part.takes(edit):
                 self._show()
-            case _ if self._takes(edit, agreed=False) or self.adopting.takes(edit):
+            case _ if self.takeover.takes(edit, agreed=False) or self.adopting.takes(edit):
                 pass
             case _:
                 self._carry_out(edit)
-
-    def _takes(self, edit: Edit, *, agreed: bool) -> bool:
-        """Let one of those who ask first carry a wish out; tell whether one did."""
-        return any(part.takes(edit, agreed=agreed) for part in (self.takeover, self.linux))
 
     def _carry_out(self, edit: Edit, *, agreed: bool = False) -> None:
         group, _, name = edit.row.partition(".")
@@ -327,7 +311,6 @@ def _question(field: str) -> Question:
         "scrape": lambda client: client.scrape(),
         "updates": lambda client: client.runtime_updates(),
         "store": lambda client: client.secret_store(),
-        "linux": lambda client: client.wsl_report(),
     }
     return questions[field]
 

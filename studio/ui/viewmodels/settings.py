@@ -23,7 +23,6 @@ from studio.domain.server import AdoptedInfo
 from studio.domain.service import UnitInfo
 from studio.domain.settings import CareSettings
 from studio.domain.uninstall import UninstallPlan
-from studio.domain.wsl import WslReport
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.problem import needs_consent
 from studio.ui.viewmodels.words import Text
@@ -175,8 +174,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     scrape: ScrapeInfo | None = None
     updates: RuntimeUpdates | None = None
     program: UpdateStatus | None = None
-    linux: WslReport | None = None
-    """On Windows: the Linux in which the service lives, as this side sees it."""
     store: StoreInfo | None = None
     keys: tuple[KeyInfo, ...] | None = None
     presets: tuple[PresetInfo, ...] | None = None
