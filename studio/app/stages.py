@@ -39,7 +39,8 @@ class Stages:
         self._now.clear()
 
     def report(self, progress: StageProgress) -> None:
-        """Announce what a feature says of its stage."""
+        """Announce what a feature says of its stage, as a part of this start."""
+        progress = msgspec.structs.replace(progress, of_up=True)
         self._now[progress.stage] = progress
         self._publish(progress)
 

@@ -46,7 +46,7 @@ from studio.domain.wsl import (
     WslStep,
     next_step,
 )
-from studio.host import adapter_pdh, addresses, elevated, lxss, synced
+from studio.host import adapter_pdh, addresses, elevated, lxss, processes, synced
 from studio.host.documents import read_toml
 from studio.host.paths import Paths, bundled_root
 from studio.host.registry import Registry
@@ -142,6 +142,8 @@ class WslSetup:
         if not facts.is_imported or not facts.is_windows:
             return found
         disk = await asyncio.to_thread(self._disk)
+        if await asyncio.to_thread(self.is_compacting):
+            return msgspec.structs.replace(found, disk=str(disk), is_compacting=True)
         mode = await self._mode()
         lan = await self._lan(mode)
         return msgspec.structs.replace(
@@ -154,12 +156,14 @@ class WslSetup:
             is_inside_older=is_newer(__version__, (service and service.version) or __version__),
             is_reachable=None if service is None else await asyncio.to_thread(_reached, service),
             config=self._memory.lines(),
+            config_change=self._memory.change(),
             config_file=str(self._memory.file),
             config_preset=self._memory.preset,
             lan=lan,
             is_lan_open=self._lan_way.is_open,
             is_lan_stale=self._lan_way.is_stale(lan),
-            lan_gateway=await asyncio.to_thread(_gateway_commands, lan),
+            lan_gateway=await asyncio.to_thread(_of_gateway, wsl_lan.gateway_commands, lan),
+            lan_hosts=await asyncio.to_thread(_of_gateway, wsl_lan.gateway_hosts, lan),
         )
 
     async def setup(self, request: WslSetupRequest) -> WslReport:
@@ -187,7 +191,11 @@ class WslSetup:
         Raises: HostLacks (`not-writable`).
         """
         await asyncio.to_thread(self._memory.take, request)
-        return await self.report()
+        found = await self.report()
+        if request.write or request.memory_bytes is None:
+            return found
+        change = self._memory.change(request.memory_bytes)
+        return msgspec.structs.replace(found, config_change=change)
 
     async def lan(self, request: WslLanRequest) -> WslReport:
         """Let other machines reach the gateway, or no longer.
@@ -199,13 +207,20 @@ class WslSetup:
         return await self.report()
 
     async def compact(self) -> WslReport:
-        """Give back what the disk image does not use. Raises: HostLacks (`wsl-not-compacted`)."""
+        """Give back what the disk image does not use; what runs in the Linux ends.
+
+        Raises: HostLacks (`wsl-not-compacted`, `wsl-compacting`, `not-writable`).
+        """
+        if await asyncio.to_thread(self.is_compacting):
+            raise compacting()
+        disk = await asyncio.to_thread(self._disk)
+        before = disk.stat().st_size if disk.is_file() else None
         inside = self._exe.inside
         await inside(DISTRIBUTION, "/sbin/fstrim", "/", user="root", within_s=_DU_S)
-        await self._exe.terminate(DISTRIBUTION)
-        answer = await self._exe.compact(DISTRIBUTION)
+        with self._record.compacting():
+            await self._exe.terminate(DISTRIBUTION)
+            answer = await self._exe.compact(DISTRIBUTION)
         if not answer.is_good:
-            disk = await asyncio.to_thread(self._disk)
             raise HostLacks(
                 "wsl-not-compacted",
                 "This WSL cannot compact a disk image by itself.",
@@ -213,7 +228,7 @@ class WslSetup:
                 f'`select vdisk file="{disk}"`, `compact vdisk`.',
                 evidence=answer.codes,
             )
-        return await self.report()
+        return msgspec.structs.replace(await self.report(), disk_was_bytes=before)
 
     async def remove(self, request: WslRemoveRequest) -> WslContents:
         """Say what is in it; with a yes, let WSL forget it.
@@ -240,6 +255,12 @@ class WslSetup:
         """Tell whether WSL has the Studio's Linux, also while WSL itself does not work."""
         return lxss.disk(self._registry, DISTRIBUTION) is not None
 
+    def is_compacting(self) -> bool:
+        """Tell whether a living process compacts the image: a question inside would start it."""
+        kept = self._record.read()
+        pid, since = kept.compacting_pid, kept.compacting_since
+        return pid is not None and processes.started_at(pid) == since
+
     async def renew(self, turn: WslTurn) -> bool:
         """Bring the program inside to the version in use; see `Renewal.run`."""
         renewal = Renewal(self._exe, self._paths.home, turn.used, turn.left)
@@ -264,6 +285,8 @@ class WslSetup:
 
     async def service(self) -> Service | None:
         """Return where the service inside listens; None when none runs."""
+        if await asyncio.to_thread(self.is_compacting):
+            return None
         found = []
         for name in ("service.json", "token"):
             answer = await self._exe.inside(DISTRIBUTION, "cat", f"{_FOLDER}/service/{name}")
@@ -433,8 +456,20 @@ class WslSetup:
         return None
 
 
-def _gateway_commands(lan: tuple[str, ...]) -> tuple[str, ...]:
-    return wsl_lan.gateway_commands(lan, addresses.own_names(), addresses.own_addresses())
+Told = Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], tuple[str, ...]]
+
+
+def _of_gateway(told: Told, lan: tuple[str, ...]) -> tuple[str, ...]:
+    return told(lan, addresses.own_names(), addresses.own_addresses())
+
+
+def compacting() -> HostLacks:
+    """Return why nothing inside can be reached or begun just now."""
+    return HostLacks(
+        "wsl-compacting",
+        "The disk image of the Studio's Linux is being made smaller.",
+        hint="The service starts again when that is over; a large image takes minutes.",
+    )
 
 
 def _reached(service: Service) -> bool:

@@ -116,12 +116,20 @@ def gateway_commands(
     """
     if not lines:
         return ()
+    hosts = gateway_hosts(lines, names, addresses)
+    return (_LISTEN, *(f"weir gateway allow {one}" for one in hosts))
+
+
+def gateway_hosts(
+    lines: tuple[str, ...], names: tuple[str, ...], addresses: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what other machines call this PC, where a proxy stands before the gateway."""
     linux = _address(lines)
     if linux is None:
-        return (_LISTEN,)
+        return ()
     inside = ipaddress.ip_network(f"{linux}/{_NAT_PREFIX}", strict=False)
     hosts = [one for one in addresses if ":" not in one and ipaddress.ip_address(one) not in inside]
-    return (_LISTEN, *(f"weir gateway allow {one}" for one in (*names[:1], *hosts)))
+    return (*names[:1], *hosts)
 
 
 def opening(lines: tuple[str, ...]) -> str:

@@ -1,6 +1,8 @@
 """How much memory WSL should have for the chosen preset, and `.wslconfig` in which it stands."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -8,7 +10,7 @@ import msgspec
 from studio.domain import hardware
 from studio.domain.errors import StudioError
 from studio.domain.wsl import WslConfigRequest
-from studio.host import files, wsl, wslconfig
+from studio.host import files, processes, wsl, wslconfig
 from studio.host.documents import read_json, write_json
 
 BEFORE = ".wslconfig.before-weir"
@@ -24,6 +26,10 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """The one that memory was last asked for."""
     needed_bytes: int | None = None
     """What the planner says that this preset takes of the machine's memory."""
+    compacting_pid: int | None = None
+    """The process that compacts the disk image; None: none does."""
+    compacting_since: float | None = None
+    """When that process was started: one that was killed left its number to others."""
 
 
 class Record:
@@ -44,6 +50,17 @@ class Record:
         """Raises: HostLacks (`not-writable`)."""
         files.make_private(self._home)
         write_json(self.path, kept)
+
+    @contextlib.contextmanager
+    def compacting(self) -> Iterator[None]:
+        """Say to other processes that this one compacts the disk image; one that dies does not."""
+        pid = os.getpid()
+        mark = {"compacting_pid": pid, "compacting_since": processes.started_at(pid)}
+        self.write(msgspec.structs.replace(self.read(), **mark))
+        try:
+            yield
+        finally:
+            self.write(msgspec.structs.replace(self.read(), **dict.fromkeys(mark)))
 
 
 class WslMemory:
@@ -70,6 +87,11 @@ class WslMemory:
         """Return what is proposed; nothing where no preset asks for more than there is."""
         memory = self._proposed()
         return wslconfig.lines(memory) if memory is not None else ()
+
+    def change(self, memory_bytes: int | None = None) -> tuple[str, ...]:
+        """Return what writing `memory_bytes` would change in the file; None: what is proposed."""
+        memory = memory_bytes or self._proposed()
+        return wslconfig.difference(self._text(), memory) if memory is not None else ()
 
     def take(self, request: WslConfigRequest) -> None:
         """Keep the preset; write the file where that is wanted. Raises: HostLacks."""

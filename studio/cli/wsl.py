@@ -61,13 +61,19 @@ async def memory(call: Invocation, connector: "Connector", console: Console) -> 
     needed = await _needed(call.preset, connector) if call.preset else None
     client = connector.salvage()
     try:
-        asked = WslConfigRequest(preset=call.preset or None, needed_bytes=needed, write=False)
-        now = await client.wsl_memory(asked)
         chosen = call.memory_gib * GIB if call.memory_gib else None
+        asked = WslConfigRequest(
+            preset=call.preset or None, needed_bytes=needed, memory_bytes=chosen, write=False
+        )
+        now = await client.wsl_memory(asked)
         shown = ", ".join(now.config) if chosen is None else f"memory={call.memory_gib}GB"
         if not shown:
             console.say(words.NOTHING_PROPOSED if now.config_preset else words.NO_PRESET)
             return 0
+        if not call.json:
+            console.say(words.CHANGES.format(file=now.config_file))
+            for line in now.config_change:
+                console.say(f"  {line}")
         question = words.QUESTION_MEMORY.format(lines=shown, file=now.config_file)
         if await _agreed(call, console, question, default=False):
             await client.wsl_memory(WslConfigRequest(memory_bytes=chosen))
@@ -174,6 +180,10 @@ def _rows(found: WslReport) -> Iterator[tuple[str, str]]:
     if found.disk is not None and found.disk_bytes is not None:
         size = bytes_text(found.disk_bytes)
         yield words.DISK, words.DISK_IS.format(size=size, path=found.disk)
+    if found.disk_was_bytes is not None:
+        yield words.DISK, words.DISK_WAS.format(size=bytes_text(found.disk_was_bytes))
+    if found.is_compacting:
+        yield words.DISK, words.COMPACTING
     if found.networking is not None:
         yield words.NETWORK, found.networking
     if found.is_reachable is not None:

@@ -45,6 +45,8 @@ INSIDE_OLDER = (
     "version {version}, older than this program: `weir down`, and its next start is the new one"
 )
 DISK_IS = "{size} in {path}; `weir wsl compact` gives back what is not used"
+DISK_WAS = "it was {size} before"
+COMPACTING = "it is being made smaller; the Linux starts again when that is over"
 WRITTEN_SO_FAR = "{size} are written"
 REACHED_YES = "{address} is reached from Windows"
 REACHED_NO = "{address} is not reached from Windows: `wsl --shutdown`, or see `networkingMode`"
@@ -58,6 +60,7 @@ QUESTION_INSTALL = (
     "WSL is not installed. Windows will ask for the administrator and has to be started anew. "
     "Go on? [Y/n] "
 )
+CHANGES = "What would change in {file}:"
 QUESTION_MEMORY = "Write {lines} into {file}? A copy of it is kept. [y/N] "
 QUESTION_OPEN = "Let other machines reach the gateway? Windows asks for the administrator. [y/N] "
 QUESTION_CLOSE = "Close it for other machines? Windows asks for the administrator. [y/N] "

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from studio.app.wsl import Service, WslSetup
+from studio.app.wsl import Service, WslSetup, compacting
 from studio.app.wsl_turn import WslTurn
 from studio.control import proof
 from studio.control.client import ControlClient
@@ -43,7 +43,7 @@ async def connect(
     """Return a client of the service inside; `turn` says of which version one is started.
 
     Raises: ServiceUnreachable (`service-not-running`, `wsl-not-ready`, `service-not-started`),
-    HostLacks (`wsl-not-renewed`, …) where the program inside does not start.
+    HostLacks (`wsl-compacting`, `wsl-not-renewed`, …) where the program inside does not start.
     """
     client = await _join(await _service(setup))
     if client is not None:
@@ -52,6 +52,8 @@ async def connect(
         raise ServiceUnreachable(
             "service-not-running", "No service is running.", hint="`weir up` starts one."
         )
+    if await asyncio.to_thread(setup.is_compacting):
+        raise compacting()
     turn = turn or WslTurn(paths)
     await asyncio.to_thread(turn.take, await setup.watched())
     report = await setup.report()

@@ -74,6 +74,8 @@ class StageProgress(
     """The runtime that is being installed, which `POST /runtimes/NAME/stop` stops."""
     warnings: tuple[str, ...] = ()
     """What may go wrong with this start, as far as its plan can tell."""
+    of_up: bool = False
+    """Whether it belongs to a start, which `weir stop` ends; else to something done on its own."""
 
 
 class EngineChanged(

@@ -58,6 +58,10 @@ class WslReport(msgspec.Struct, frozen=True, kw_only=True):
     disk: str | None = None
     disk_bytes: int | None = None
     """What the disk image takes; it grows and does not shrink by itself."""
+    disk_was_bytes: int | None = None
+    """What it took before it was compacted just now; None: nothing was."""
+    is_compacting: bool = False
+    """It is being made smaller: until that is over, nothing is asked inside or started there."""
     importing_bytes: int | None = None
     """While the Studio's Linux is being unpacked and imported: what of it is written by now."""
     networking: str | None = None
@@ -71,6 +75,8 @@ class WslReport(msgspec.Struct, frozen=True, kw_only=True):
     """Whether localhost of Windows reaches it; None: nothing runs to be reached."""
     config: tuple[str, ...] = ()
     """Lines that are proposed for `.wslconfig`; none: it is well as it is."""
+    config_change: tuple[str, ...] = ()
+    """What writing them (or the memory that was asked about) would change there, as a diff."""
     config_file: str | None = None
     config_preset: str | None = None
     """The preset that the proposal is for; None: none was named yet."""
@@ -82,6 +88,8 @@ class WslReport(msgspec.Struct, frozen=True, kw_only=True):
     """They were run for an address that the Linux no longer has: they have to be run again."""
     lan_gateway: tuple[str, ...] = ()
     """What the gateway has to be told once, so that it answers to other machines."""
+    lan_hosts: tuple[str, ...] = ()
+    """The names and addresses among it, of this PC: its Linux cannot know them."""
     memory: AdapterReadings | None = None
     """What the graphics adapters hold, as Windows counts it; None: this is no Windows."""
     firmware: str | None = None

@@ -1,5 +1,6 @@
 """What is proposed for `.wslconfig`, and how it is put in; other lines stay as they are. Pure."""
 
+import difflib
 import re
 
 _GIB = 1 << 30
@@ -54,6 +55,13 @@ def changed(text: str, memory_bytes: int) -> str:
     if not is_done:
         found += ["[wsl2]", new]
     return ending.join(found) + ending
+
+
+def difference(text: str, memory_bytes: int) -> tuple[str, ...]:
+    """Return the lines that would go (`-`), come (`+`) or stay around them, as `diff` says it."""
+    after = changed(text, memory_bytes)
+    found = [*difflib.unified_diff(text.splitlines(), after.splitlines(), n=1, lineterm="")]
+    return tuple(one for one in found[2:] if not one.startswith("@@"))
 
 
 def _has_memory(text: str) -> bool:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.domain.metrics import Tick
+from studio.ui.between import Lasting
 from studio.ui.bridge import Bridge
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
@@ -43,6 +44,7 @@ class Desk(NamedTuple):
     bridge: Bridge
     settings: WindowSettings
     guide: Guide
+    lasting: Lasting
 
     def go_to(self, page: PageId) -> None:
         """Bring a page to the front."""

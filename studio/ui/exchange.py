@@ -26,14 +26,19 @@ _LOOK_MS = 1_000
 
 
 class Exchange(QObject):
-    """Signals: `over` (UpdateStatus, or the ErrorInfo that kept it from happening)."""
+    """Signals: `over` (who asked, UpdateStatus or the ErrorInfo that kept it from happening).
 
-    over = Signal(object)
+    Kept outside of the window, which may be made anew in another language meanwhile.
+    """
+
+    over = Signal(str, object)
 
     def __init__(self, bridge: Bridge, session: Session) -> None:
         super().__init__()
         self._bridge = bridge
         self._session = session
+        self.name: str | None = None
+        """Who asked for it; None: nothing is under way."""
         self._version: str | None = None
         """Which is to take over; None: nothing is under way."""
         self._old: ServiceInfo | None = None
@@ -51,8 +56,9 @@ class Exchange(QObject):
         """Tell whether a version is taking over."""
         return self._version is not None
 
-    def begin(self, choose: "Choice") -> None:
-        """Choose the version by `choose`, then let it take over."""
+    def begin(self, name: str, choose: "Choice") -> None:
+        """Choose the version by `choose`, then let it take over; `name` is who asks."""
+        self.name = name
         known = self._session.known
         is_served = known.engine.is_serving or is_busy(known)
         self._preset = known.engine.preset if is_served else None
@@ -60,7 +66,7 @@ class Exchange(QObject):
 
     def _on_chosen(self, status: UpdateStatus) -> None:
         if status.waiting is None:
-            self.over.emit(status)
+            self._finish(status)
             return
         self._version, self._is_next = status.waiting, False
         self._old = self._session.known.service
@@ -98,7 +104,7 @@ class Exchange(QObject):
         self._looks.stop()
         if self._preset is not None:
             self._session.start(self._preset)
-        self.over.emit(status)
+        self._finish(status)
 
     def _is_decided(self, status: UpdateStatus) -> bool:
         """Tell whether the version has taken over, was taken back, or nobody wants it any more."""
@@ -109,4 +115,8 @@ class Exchange(QObject):
 
     def _fail(self, error: ErrorInfo) -> None:
         self._version = None
-        self.over.emit(error)
+        self._finish(error)
+
+    def _finish(self, found: UpdateStatus | ErrorInfo) -> None:
+        name, self.name = self.name, None
+        self.over.emit(name, found)

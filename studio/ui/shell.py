@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio.domain.events import Event
 from studio.ui.accessible import announce
+from studio.ui.between import lasting
 from studio.ui.bridge import Bridge
 from studio.ui.daily_look import DailyLook
 from studio.ui.focus import FocusKeeper, focus_named, focused_name
@@ -59,6 +60,7 @@ class Shell(QObject):
         self.notifier.pressed.connect(self.come_to_front)
         self.notifier.refused.connect(self._on_refused)
         self.daily_look = DailyLook(bridge)
+        self._lasting = lasting(bridge, session)
         self.window = self._made()
         application.setQuitOnLastWindowClosed(False)
         application.commitDataRequest.connect(self._on_session_ends)
@@ -85,7 +87,7 @@ class Shell(QObject):
         self.window.close()
 
     def _made(self) -> MainWindow:
-        window = MainWindow(self._look, self._session, self._bridge, self._settings)
+        window = MainWindow(self._look, self._session, self._bridge, self._settings, self._lasting)
         window.close_asked.connect(self._on_close)
         window.closed.connect(self._on_closed)
         window.quit_asked.connect(self.quit)

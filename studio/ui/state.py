@@ -181,8 +181,11 @@ def is_busy(known: Known) -> bool:
 
 
 def is_under_way(known: Known) -> bool:
-    """Tell whether a `weir up` runs, whoever asked: the engine rests while things are fetched."""
-    return any(stage.state is StageState.RUNNING for stage in known.stages)
+    """Tell whether a `weir up` runs, whoever asked: the engine rests while things are fetched.
+
+    A runtime that is installed on its own is no such start: stopping the engine would not end it.
+    """
+    return any(stage.of_up and stage.state is StageState.RUNNING for stage in known.stages)
 
 
 def elapsed_s(known: Known, now_s: float) -> float | None:
@@ -199,7 +202,7 @@ def _ended(stages: tuple[StageProgress, ...]) -> tuple[StageProgress, ...]:
     """Return the stages of an attempt that is over: what still ran did not get done."""
     return tuple(
         msgspec.structs.replace(stage, state=StageState.FAILED)
-        if stage.state is StageState.RUNNING
+        if stage.of_up and stage.state is StageState.RUNNING
         else stage
         for stage in stages
     )
@@ -218,8 +221,9 @@ def _with_engine(known: Known, engine: EngineSnapshot, at_s: float) -> Known:
 def _with_stage(known: Known, news: StageProgress) -> Known:
     if news.stage is Stage.DETECT and news.state is StageState.RUNNING:
         return msgspec.structs.replace(known, stages=(news,), stop_asked=False, problem=None)
-    if any(old.stage is news.stage for old in known.stages):
-        stages = tuple(news if old.stage is news.stage else old for old in known.stages)
+    same = [old for old in known.stages if (old.stage, old.of_up) == (news.stage, news.of_up)]
+    if same:
+        stages = tuple(news if old is same[0] else old for old in known.stages)
     else:
         stages = (*known.stages, news)
     return msgspec.structs.replace(known, stages=stages)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.domain.server import EngineState
 from studio.ui.accessible import announce
+from studio.ui.between import Lasting, lasting
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.connect_menu import ConnectMenu
@@ -63,7 +64,12 @@ class MainWindow(QMainWindow):
     tray_answered = Signal(bool)
 
     def __init__(
-        self, look: Look, session: Session, bridge: Bridge, settings: WindowSettings
+        self,
+        look: Look,
+        session: Session,
+        bridge: Bridge,
+        settings: WindowSettings,
+        longer: Lasting | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("window")
@@ -71,7 +77,9 @@ class MainWindow(QMainWindow):
         self._session = session
         self._settings = settings
         self._has_painted = False
-        self._desk = Desk(look, session, bridge, settings, Guide())
+        self._desk = Desk(
+            look, session, bridge, settings, Guide(), longer or lasting(bridge, session)
+        )
         self.guide = self._desk.guide
         self.guide.asked.connect(self.show_page)
         self.guide.pointed.connect(self._on_pointed)

@@ -24,6 +24,7 @@ def test_stages_keep_the_newest_progress_in_order() -> None:
         (Stage.MODEL, StageState.RUNNING),
     ]
     assert heard[-1] == stages.now[-1]
+    assert all(progress.of_up for progress in stages.now)
 
 
 def test_an_end_fills_the_bar() -> None:

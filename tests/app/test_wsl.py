@@ -1,6 +1,7 @@
 """The Studio's Linux on a Windows that is a program of ours."""
 
 import json
+import os
 import re
 import socket
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.app.wsl import Causes, WslSetup
+from studio.app.wsl_memory import Kept, Record
 from studio.domain.errors import StudioError
 from studio.domain.wsl import (
     DISTRIBUTION,
@@ -209,6 +211,9 @@ async def test_memory_is_proposed_and_written_with_a_copy(windows: Windows) -> N
     report = await windows.setup.configure(asked)
     assert report.config == ("[wsl2]", "memory=23GB")
     assert report.config_preset == "27b-dflash2"
+    assert report.config_change == (" [wsl2]", "+memory=23GB", " swap=0")
+    asked = WslConfigRequest(memory_bytes=16 * GIB, write=False)
+    assert "+memory=16GB" in (await windows.setup.configure(asked)).config_change
     assert config.read_bytes().startswith(b"\xff\xfe")
 
     after = await windows.setup.configure(WslConfigRequest(memory_bytes=20 * GIB))
@@ -222,13 +227,39 @@ async def test_the_disk_is_shown_and_compacted_or_the_way_is_said(windows: Windo
     await windows.go_on()
     assert (await windows.setup.report()).disk_bytes == 4_096
 
-    assert (await windows.setup.compact()).step is WslStep.START
+    windows.fake.know(compacted="x" * 1_024)
+    smaller = await windows.setup.compact()
+    assert smaller.step is WslStep.START
+    assert (smaller.disk_was_bytes, smaller.disk_bytes) == (4_096, 1_024)
     assert ["--terminate", DISTRIBUTION] in windows.fake.asked
     windows.fake.know(can_compact=False)
     with pytest.raises(StudioError) as caught:
         await windows.setup.compact()
     assert caught.value.code == "wsl-not-compacted"
     assert "diskpart" in (caught.value.hint or "")
+
+
+async def test_nothing_is_started_inside_while_the_image_is_compacted(windows: Windows) -> None:
+    """A question inside starts the Linux, and an image in use cannot be made smaller.
+
+    A window asks all the time. Whoever was killed while it compacted does not stop anybody.
+    """
+    await windows.go_on()
+    record = Record(windows.paths.home)
+    with record.compacting():
+        asked = len(windows.fake.asked)
+        report = await windows.setup.report()
+        assert (report.is_compacting, report.step) == (True, WslStep.START)
+        assert await windows.setup.service() is None
+        assert not [one for one in windows.fake.asked[asked:] if one[0] == "--distribution"]
+        with pytest.raises(StudioError) as caught:
+            await windows.setup.compact()
+        assert caught.value.code == "wsl-compacting"
+
+    assert not (await windows.setup.report()).is_compacting
+    record.write(Kept(compacting_pid=os.getpid(), compacting_since=1.0))
+    assert not (await windows.setup.report()).is_compacting
+    assert (await windows.setup.compact()).disk_bytes == 4_096
 
 
 async def test_a_disk_image_that_was_moved_is_found(windows: Windows, tmp_path: Path) -> None:

@@ -79,6 +79,9 @@ def test_the_gateway_is_told_the_pcs_names() -> None:
     listen = "weir gateway listen 0.0.0.0 --expose"
     assert told == (listen, "weir gateway allow desk", "weir gateway allow 192.168.1.5")
     assert wsl_lan.gateway_commands(wsl_lan.commands(None), names, addresses) == (listen,)
+    hosts = wsl_lan.gateway_hosts(COMMANDS, names, addresses)
+    assert told[1:] == tuple(f"weir gateway allow {one}" for one in hosts)
+    assert wsl_lan.gateway_hosts(wsl_lan.commands(None), names, addresses) == ()
     assert wsl_lan.gateway_commands((), names, addresses) == ()
 
 

@@ -105,8 +105,9 @@ def test_memory_and_removal_want_a_yes(tmp_path: Path, fake: FakeWsl) -> None:
     fake.know(version="2.6.1.0", names=[DISTRIBUTION], inside={"du": "3G\t/models\n"})
 
     assert "--preset" in typed(tmp_path, fake, "memory")[1]
-    status, _said, errors = typed(tmp_path, fake, "memory", "--preset", "cpu-demo")
+    status, said, errors = typed(tmp_path, fake, "memory", "--preset", "cpu-demo")
     assert (status, "--yes" in errors) == (4, True)
+    assert "+memory=22GB" in said
     assert not (tmp_path / "windows/.wslconfig").exists()
     assert typed(tmp_path, fake, "memory", "--gib", "20", "--yes")[0] == 0
     assert "20GB" in (tmp_path / "windows/.wslconfig").read_text(encoding="utf-8")

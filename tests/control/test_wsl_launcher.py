@@ -14,11 +14,12 @@ from studio.app.update_records import Ran, Records, Staged
 from studio.app.update_watch import Watched
 from studio.app.wiring import Parts
 from studio.app.wsl import WslSetup
+from studio.app.wsl_memory import Record
 from studio.app.wsl_turn import WslTurn
 from studio.control import wsl_launcher
 from studio.control.router import Router
 from studio.domain.control import GatewayInfo, ServiceInfo, Status
-from studio.domain.errors import ServiceUnreachable
+from studio.domain.errors import HostLacks, ServiceUnreachable
 from studio.domain.server import EngineSnapshot
 from studio.host import lxss
 from studio.host.http_server import Exchange, serve
@@ -66,6 +67,21 @@ async def test_a_service_that_runs_is_joined(tmp_path: Path) -> None:
         await client.close()
     finally:
         await server.close()
+
+
+async def test_nothing_is_started_while_the_disk_image_is_compacted(tmp_path: Path) -> None:
+    """A window looks for the service all the time, and the Linux in use cannot be made smaller."""
+    fake = FakeWsl.made(tmp_path, names=["weir-studio"])
+    paths, user = setup(tmp_path, fake)
+
+    def spawn(words: Sequence[str], _environ: Mapping[str, str], _log: Path) -> None:
+        raise AssertionError(words)
+
+    with Record(paths.home).compacting(), pytest.raises(HostLacks) as caught:
+        await wsl_launcher.connect(paths, user, start=True, spawn=spawn)
+
+    assert caught.value.code == "wsl-compacting"
+    assert fake.asked == []
 
 
 async def test_one_that_does_not_run_is_started_by_a_program_that_stays(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ if words[0] == "--import":
     if words[1] in state["names"]:
         refuse("ERROR_ALREADY_EXISTS")
     state["names"].append(words[1])
-    pathlib.Path(words[2], "ext4.vhdx").write_bytes(b"x" * 4096)
+    state["disk"] = words[2] + "/ext4.vhdx"
+    pathlib.Path(state["disk"]).write_bytes(b"x" * 4096)
     say("Der Vorgang wurde erfolgreich beendet.\\r\\n")
 if words[0] == "--unregister":
     state["names"].remove(words[1])
@@ -58,6 +59,8 @@ if words[0] == "--update":
     say("Aktualisiert.\\r\\n")
 if words[0] == "--manage" and not state["can_compact"]:
     refuse("E_INVALIDARG")
+if words[0] == "--manage" and state["compacted"] is not None:
+    pathlib.Path(state["disk"]).write_text(state["compacted"])
 if words[0] == "--distribution":
     if words[1] not in state["names"]:
         refuse("WSL_E_DISTRO_NOT_FOUND")
@@ -85,7 +88,8 @@ class FakeWsl:
         (folder / "bin").mkdir(parents=True)
         state = {
             "version": "2.6.1.0", "names": ["Ubuntu"], "error": None, "failing": ["--status"],
-            "can_compact": True, "inside": {}, "asked": [], **known,
+            "can_compact": True, "compacted": None, "disk": None, "inside": {}, "asked": [],
+            **known,
         }  # fmt: skip
         fake._state.write_text(json.dumps(state), encoding="utf-8")
         program = folder / "bin/wsl.exe"
@@ -117,6 +121,11 @@ class FakeWsl:
     @property
     def asked(self) -> list[list[str]]:
         """Return every call so far."""
+        return list(self.known["asked"])
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """Return what it knows."""
         with Path(f"{self._state}.lock").open("w", encoding="utf-8") as alone:
             fcntl.flock(alone, fcntl.LOCK_EX)
-            return list(json.loads(self._state.read_text(encoding="utf-8"))["asked"])
+            return dict(json.loads(self._state.read_text(encoding="utf-8")))

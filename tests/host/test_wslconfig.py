@@ -45,3 +45,16 @@ def test_the_memory_is_put_in_and_all_else_stays(text: str) -> None:
     assert after.count("memory=20GB") == 1
     assert ("\r\n" in after) is ("\r\n" in text or not text)
     assert wslconfig.changed(after, 20 * GIB).count("memory=20GB") == 2
+
+
+def test_what_would_change_is_said_as_a_difference() -> None:
+    """A person sees it before anything is written."""
+    text = "[experimental]\r\na=1\r\n[wsl2]\r\nswap=0\r\n  memory=4GB\r\n"
+
+    assert wslconfig.difference(text, 20 * GIB) == (
+        " swap=0", "-  memory=4GB", "+# memory=4GB", "+memory=20GB",
+    )  # fmt: skip
+    assert wslconfig.difference("", 20 * GIB) == ("+[wsl2]", "+memory=20GB")
+    assert wslconfig.difference("[wsl2]\nmemory=20GB\n", 20 * GIB) == (
+        " [wsl2]", "+# memory=20GB", " memory=20GB",
+    )  # fmt: skip

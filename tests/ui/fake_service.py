@@ -316,13 +316,13 @@ class FakeService:
     def come_up(self, request: UpRequest) -> UpResult:
         """Walk through all stages and boot phases at once."""
         for stage in Stage:
-            self.publish(StageProgress(stage=stage, state=StageState.RUNNING, title=""))
+            self.publish(StageProgress(of_up=True, stage=stage, state=StageState.RUNNING, title=""))
             if stage is Stage.BOOT:
                 for count in range(1, len(PHASES) + 1):
                     self.publish(
                         EngineChanged(engine=booting(count, elapsed_s=PHASES[count - 1][1]))
                     )
-            self.publish(StageProgress(stage=stage, state=StageState.DONE, title=""))
+            self.publish(StageProgress(of_up=True, stage=stage, state=StageState.DONE, title=""))
         self.publish(
             GatewayChanged(base_url=BASE_URL),
             EngineChanged(engine=READY),

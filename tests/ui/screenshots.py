@@ -76,12 +76,14 @@ def installing(service: FakeService) -> None:
     service.engine = EngineSnapshot(state=EngineState.PREPARING, preset=DEMO.id)
     service.stages = (
         StageProgress(
+            of_up=True,
             stage=Stage.DETECT,
             state=StageState.DONE,
             title="Look at this machine",
             note="16 cores, 64.00 GiB, no NVIDIA card",
         ),
         StageProgress(
+            of_up=True,
             stage=Stage.RUNTIME,
             state=StageState.RUNNING,
             title="Install the runtime",
@@ -92,6 +94,7 @@ def installing(service: FakeService) -> None:
             rate=42_300_000,
         ),
         StageProgress(
+            of_up=True,
             stage=Stage.MODEL,
             state=StageState.RUNNING,
             title="Get the model",
@@ -111,7 +114,8 @@ def starting(service: FakeService) -> None:
         (Stage.BOOT, "Boot the engine", StageState.RUNNING),
     )
     service.stages = tuple(
-        StageProgress(stage=stage, state=state, title=title) for stage, title, state in done
+        StageProgress(of_up=True, stage=stage, state=state, title=title)
+        for stage, title, state in done
     )
     service.engine = booting(6, elapsed_s=39.4)
 

@@ -19,6 +19,7 @@ from studio.ui.widgets.tray_card import TrayCard
 from studio.ui.widgets.tray_sign import tray_icon
 from studio.ui.window import MainWindow
 from tests.ui.opened import opened
+from tests.ui.visits import SECTIONS
 
 Wait = Callable[[Callable[[], bool]], None]
 SIGNS = (
@@ -35,7 +36,7 @@ SIGNS = (
 def settings_pages(window: MainWindow, folder: Path, theme: str, wait: Wait) -> None:
     """Write one picture of each part, and of what lies around the pages."""
     page = opened(window, PageId.SETTINGS, SettingsController)
-    for section in Section:
+    for section in SECTIONS:
         page.choose(section)
         wait(lambda: not page.area.pending)
         if section is Section.GATEWAY:

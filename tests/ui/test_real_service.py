@@ -37,6 +37,7 @@ from studio.ui.viewmodels.settings_gateway import EVERYWHERE
 from studio.ui.window import MainWindow
 from tests.fakes.weir import Weir, fake_weir
 from tests.ui.test_window import button, click, shown, text
+from tests.ui.visits import SECTIONS
 
 PATIENCE_MS = 60_000
 
@@ -185,7 +186,7 @@ def test_the_settings_fill_from_the_real_service_and_change_it(
     live.show_page(PageId.SETTINGS)
     page = live.controller(PageId.SETTINGS)
     assert isinstance(page, SettingsController)
-    for section in Section:
+    for section in SECTIONS:
         page.choose(section)
         qtbot.waitUntil(lambda: not page.area.pending, timeout=PATIENCE_MS)
         assert page.area.machine.problems == {}, section

@@ -1,6 +1,7 @@
 """What outlives a window: closing into the tray, notifications, another language."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.domain.events import AlarmChanged, EngineChanged, LogAppended
+from studio.domain.server import EngineSnapshot
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.plan import PlanController
+from studio.ui.controllers.settings import SettingsController
 from studio.ui.focus import focus_named, focused_name
 from studio.ui.language import speak
 from studio.ui.session import Session
@@ -22,11 +25,15 @@ from studio.ui.theme import Look
 from studio.ui.tray import Tray
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.notes import Note
+from studio.ui.viewmodels.settings import Section
 from tests.ui.conftest import ASSETS
 from tests.ui.fake_planning import CHAT, FakePlanning
 from tests.ui.fake_service import READY, FakeService, booting, line
 from tests.ui.fake_serving import SPILLS
-from tests.ui.test_window import button, click, text
+from tests.ui.fake_settings import FakeSettings
+from tests.ui.opened import opened
+from tests.ui.test_exchange import PATIENCE_MS, Versions, gone_back
+from tests.ui.test_window import button, click, shown, text
 
 
 class Desktop(Tray):
@@ -232,3 +239,72 @@ def test_start_and_stop_of_the_tray_reach_the_service(
 
     qtbot.waitUntil(lambda: text(shell.window, "state") == "Stopped")
     assert [route for route, _ in service.asked] == ["/up", "/stop"]
+
+
+def made_anew(qtbot: QtBot, shell: Shell) -> None:
+    """Choose Chinese, and wait for the window that speaks it."""
+    old = shell.window
+    old.guide.language_asked.emit("zh_CN")
+    qtbot.waitUntil(lambda: shell.window is not old)
+
+
+def test_another_language_does_not_lose_the_end_of_a_takeover(
+    qtbot: QtBot, shell: Shell, session: Session, service: FakeService,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The window is another one; the service still has to be started, and to serve again."""
+    monkeypatch.setattr("studio.ui.exchange._LOOK_MS", 20)
+    service.publish(EngineChanged(engine=READY))
+    qtbot.waitUntil(lambda: session.known.engine.is_serving)
+    service.on_up = service.come_up
+    FakeSettings(service)
+    versions = Versions(service)
+    opened(shell.window, PageId.SETTINGS, SettingsController).choose(Section.UPDATES)
+    qtbot.waitUntil(lambda: shown(shell.window, "do-program.rollback"))
+    gone_back(qtbot, versions, shell.window)
+
+    made_anew(qtbot, shell)
+    page = opened(shell.window, PageId.SETTINGS, SettingsController)
+    assert "program.rollback" in page.area.machine.pending
+    gc.collect()
+    service.engine = EngineSnapshot()
+    service.say_goodbye()
+
+    qtbot.waitUntil(lambda: any(route == "/up" for route, _ in service.asked), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "program.rollback" not in page.area.machine.pending)
+    assert not page.takeover.exchange.is_under_way
+
+
+def test_another_language_does_not_lose_what_is_done_between_two_services(
+    qtbot: QtBot, shell: Shell, service: FakeService, bridge: Bridge,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Nobody would start the service again after its goodbye."""
+    done: list[str] = []
+    started: list[str] = []
+
+    async def work(_client: object) -> str:
+        raise AssertionError("it is asked of this machine, which is a fake here")
+
+    def ask_here(_question: object, finish: Callable[[str], None], _failed: object) -> None:
+        done.append("here")
+        finish("smaller")
+
+    monkeypatch.setattr(bridge, "ask_here", ask_here)
+    monkeypatch.setattr(bridge, "start_service", lambda: started.append("again"))
+    service.areas.insert(0, lambda _m, route, _b: {"down": True} if route == "/down" else None)
+    page = opened(shell.window, PageId.SETTINGS, SettingsController)
+    between = page.desk.lasting.between
+    ended: list[object] = []
+    between.over.connect(lambda name, found: ended.append((name, found)))
+    between.begin("linux.compact", work)
+
+    made_anew(qtbot, shell)
+    page = opened(shell.window, PageId.SETTINGS, SettingsController)
+    assert "linux.compact" in page.area.machine.pending
+    gc.collect()
+    service.say_goodbye()
+
+    qtbot.waitUntil(lambda: ended == [("linux.compact", "smaller")])
+    assert (done, started) == (["here"], ["again"])
+    assert "linux.compact" not in page.area.machine.pending

@@ -20,7 +20,7 @@ from tests.ui.fake_service import BASE_URL, BOOT_FAILED, PORT_TAKEN, READY, boot
 
 def stage(which: Stage, state: StageState) -> StageProgress:
     """Return a stage without numbers."""
-    return StageProgress(stage=which, state=state, title="")
+    return StageProgress(of_up=True, stage=which, state=state, title="")
 
 
 def test_stages_replace_their_own_news_and_keep_their_order() -> None:
@@ -99,6 +99,22 @@ def test_an_up_that_another_client_asked_for_is_under_way_until_it_ends() -> Non
 
     assert not is_busy(known)
     assert [item.state for item in known.stages] == [StageState.DONE, StageState.FAILED]
+
+
+def test_a_runtime_that_is_installed_on_its_own_is_no_start() -> None:
+    """Stop would end the engine, and not it; the end of a start does not end it either."""
+    alone = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="B", runtime="b")
+    known = fold(Known(), alone, 0.0)
+    assert not is_under_way(known)
+    assert not is_busy(known)
+
+    known = fold(known, stage(Stage.RUNTIME, StageState.RUNNING), 0.0)
+    assert is_under_way(known)
+    assert alone in known.stages
+    known = fold(known, UpFinished(preset="a"), 0.0)
+
+    assert not is_busy(known)
+    assert alone in known.stages
 
 
 def test_busy_means_under_way_or_asked_for() -> None:

@@ -82,9 +82,10 @@ def test_start_leads_over_the_stages_to_points_on_the_chart_and_stop_ends_it(
 
     def come_up(request: UpRequest) -> UpResult:
         service.publish(
-            StageProgress(stage=Stage.DETECT, state=StageState.RUNNING, title="Look"),
-            StageProgress(stage=Stage.DETECT, state=StageState.DONE, title="Look"),
+            StageProgress(of_up=True, stage=Stage.DETECT, state=StageState.RUNNING, title="Look"),
+            StageProgress(of_up=True, stage=Stage.DETECT, state=StageState.DONE, title="Look"),
             StageProgress(
+                of_up=True,
                 stage=Stage.RUNTIME,
                 state=StageState.RUNNING,
                 title="Install the runtime",

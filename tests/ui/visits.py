@@ -11,12 +11,14 @@ from studio.ui.viewmodels.settings import Section
 from studio.ui.window import MainWindow
 from tests.ui.opened import opened
 
+SECTIONS = tuple(one for one in Section if one is not Section.LINUX)
+"""Of the settings, where this is no Windows."""
 Place = tuple[PageId, Section | Part | None]
 
 PLACES: tuple[Place, ...] = (
     *((page, None) for page in CONTROLLERS if page not in (PageId.SETTINGS, PageId.LOGS)),
     *((PageId.LOGS, part) for part in Part),
-    *((PageId.SETTINGS, section) for section in Section),
+    *((PageId.SETTINGS, section) for section in SECTIONS),
 )
 
 

@@ -22,6 +22,7 @@ from studio.domain.settings import CareChange
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.controllers.settings_adopt import AdoptPart
+from studio.ui.controllers.settings_linux import LinuxPart
 from studio.ui.controllers.settings_more import adjust_wish, demand_wish, program_wish
 from studio.ui.controllers.settings_takeover import TakeoverPart
 from studio.ui.controllers.settings_window import WindowPart
@@ -43,7 +44,8 @@ from studio.ui.viewmodels.settings import (
 )
 from studio.ui.viewmodels.settings_demand import demand_cards
 from studio.ui.viewmodels.settings_engine import engine_cards, monitor_cards, update_cards
-from studio.ui.viewmodels.settings_gateway import gateway_cards
+from studio.ui.viewmodels.settings_gateway import EVERYWHERE, gateway_cards
+from studio.ui.viewmodels.settings_linux import linux_cards
 from studio.ui.viewmodels.settings_machine import (
     NOTHING,
     folder_cards,
@@ -64,6 +66,7 @@ _CARDS: Mapping[Section, Callable[[Machine], tuple[CardView, ...]]] = {
     Section.NETWORK: network_cards,
     Section.GATEWAY: lambda machine: (*gateway_cards(machine), *demand_cards(machine)),
     Section.SERVICE: service_cards,
+    Section.LINUX: linux_cards,
     Section.ENGINE: engine_cards,
     Section.MONITOR: monitor_cards,
     Section.UPDATES: update_cards,
@@ -75,6 +78,7 @@ _READS: Mapping[Section, tuple[str, ...]] = {
     Section.NETWORK: ("network",),
     Section.GATEWAY: ("gateway", "demand", "adjustments"),
     Section.SERVICE: ("unit",),
+    Section.LINUX: ("wsl", "gateway"),
     Section.ENGINE: ("care",),
     Section.MONITOR: ("care", "history", "alarms", "logs", "scrape"),
     Section.UPDATES: ("updates", "program", "care"),
@@ -83,6 +87,8 @@ _READS: Mapping[Section, tuple[str, ...]] = {
 """Which fields of `Machine` a section is made of."""
 _TOLD_BY = {Section.GATEWAY: GatewayChanged, Section.MONITOR: AlarmChanged}
 """After which event a section is read again."""
+_OF_THIS_SIDE = ("wsl",)
+"""Fields that need no service."""
 _LINKS = {"gateway.keys": PageId.KEYS, "updates.open": PageId.RUNTIMES}
 
 
@@ -99,6 +105,8 @@ class SettingsArea(Area):
     def read(self, section: Section) -> None:
         """Ask for what a section shows."""
         for field in _READS[section]:
+            if section is Section.LINUX and not (self.machine.is_live or field in _OF_THIS_SIDE):
+                continue
             self.ask(
                 f"read-{field}", _question(field), self._taker(field), self._failer(section),
                 put=self._put_of(field),
@@ -141,6 +149,11 @@ class SettingsArea(Area):
         self._refused[edit.row] = edit
         self.refuse(edit.row, question)
 
+    def settle(self, row: str, **found: object) -> None:
+        """Take what came of a longer deed about a setting."""
+        self._keep(**found)
+        self.dismiss_row(row)
+
     def rest(self, row: str) -> None:
         """Let a setting rest while something longer than one question is done about it."""
         self._keep(pending=self.machine.pending | {row}, problems=self._without(row))
@@ -172,6 +185,8 @@ class SettingsArea(Area):
         return {name: one for name, one in self.machine.problems.items() if name != row}
 
     def _put_of(self, field: str) -> Callable[..., None]:
+        if field in _OF_THIS_SIDE:
+            return self._bridge.ask_here
         return self._bridge.ask_program if field == "program" else self.put
 
     def _taker(self, field: str) -> Callable[[object], None]:
@@ -200,6 +215,8 @@ class SettingsController(Controller):
         self.window_part = WindowPart(desk)
         self.takeover = TakeoverPart(desk, self.area)
         self.adopting = AdoptPart(desk, self.area, self.view)
+        self.linux = LinuxPart(desk, self.area)
+        self.view.offer(Section.LINUX, is_there=desk.bridge.has_here)
         self._is_front = False
         self._was_live = False
         self.area.changed.connect(self._show)
@@ -241,7 +258,7 @@ class SettingsController(Controller):
         """Bring a part to the front and ask for what it shows."""
         self.area.section = section
         self.area.dismiss_row(section.value)
-        if self._was_live:
+        if self._was_live or section is Section.LINUX:
             self.area.read(section)
         self._show()
 
@@ -254,7 +271,9 @@ class SettingsController(Controller):
             has_tray = QSystemTrayIcon.isSystemTrayAvailable()
             cards = window_cards(self.window_part.choices(has_tray=has_tray))
             return section_view(section, machine, cards, needs_service=False)
-        view = section_view(section, machine, _CARDS[section](machine))
+        needs_service = section is not Section.LINUX
+        cards = _CARDS[section](machine)
+        view = section_view(section, machine, cards, needs_service=needs_service)
         error = machine.problems.get(section.value)
         return view if error is None else with_problem(view, error)
 
@@ -271,16 +290,20 @@ class SettingsController(Controller):
                 self.area.dismiss_row(edit.row)
             case Verb.CONSENT:
                 before = self.area.refused(edit.row)
-                if before is not None and not self.takeover.takes(before, agreed=True):
+                if before is not None and not self._is_taken(before, agreed=True):
                     self._carry_out(before, agreed=True)
             case _ if edit.row in _LINKS:
                 self.desk.go_to(_LINKS[edit.row])
             case _ if self.window_part.takes(edit):
                 self._show()
-            case _ if self.takeover.takes(edit, agreed=False) or self.adopting.takes(edit):
+            case _ if self._is_taken(edit, agreed=False) or self.adopting.takes(edit):
                 pass
             case _:
                 self._carry_out(edit)
+
+    def _is_taken(self, edit: Edit, *, agreed: bool) -> bool:
+        """Tell whether a wish is of a part that asks first and does more than one call."""
+        return self.takeover.takes(edit, agreed=agreed) or self.linux.takes(edit, agreed=agreed)
 
     def _carry_out(self, edit: Edit, *, agreed: bool = False) -> None:
         group, _, name = edit.row.partition(".")
@@ -311,6 +334,7 @@ def _question(field: str) -> Question:
         "scrape": lambda client: client.scrape(),
         "updates": lambda client: client.runtime_updates(),
         "store": lambda client: client.secret_store(),
+        "wsl": lambda client: client.wsl_report(),
     }
     return questions[field]
 
@@ -366,6 +390,13 @@ def _gateway_change(name: str, edit: Edit, *, agreed: bool) -> GatewayChange | E
             return GatewayChange(origins=(edit.value,))
     alias, _, meant = edit.value.partition("=")
     return GatewayChange(aliases={alias.strip(): meant.strip()})
+
+
+def _answer_others(machine: Machine, *, agreed: bool) -> Wish:
+    """Let the gateway in the Linux answer whoever comes through Windows."""
+    hosts = machine.wsl.lan_hosts if machine.wsl is not None else ()
+    change = GatewayChange(address=EVERYWHERE, hosts=hosts, expose=agreed)
+    return "gateway", lambda client: client.change_gateway(change)
 
 
 def _certificate(text: str, *, agreed: bool) -> GatewayChange:
@@ -448,6 +479,7 @@ _WISHES: Mapping[str, Callable[[str, Edit, Machine, bool], Wish]] = {
     "adjust": lambda name, edit, _machine, _agreed: adjust_wish(name, edit),
     "program": lambda name, _edit, _machine, _agreed: program_wish(name),
     "service": _service,
+    "linux": lambda _name, _edit, machine, agreed: _answer_others(machine, agreed=agreed),
     "logs": _logs,
     "scrape": _scrape,
     "alarms": _alarms,

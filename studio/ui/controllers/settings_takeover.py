@@ -8,7 +8,6 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.self_update import UpdateStatus
 from studio.ui.controllers.settings_more import TAKEOVERS
 from studio.ui.desk import Desk
-from studio.ui.exchange import Exchange
 from studio.ui.viewmodels.settings import Edit
 from studio.ui.viewmodels.settings_program import takeover_question
 
@@ -24,9 +23,10 @@ class TakeoverPart:
     def __init__(self, desk: Desk, area: SettingsArea) -> None:
         self._desk = desk
         self._area = area
-        self._row: str | None = None
-        self.exchange = Exchange(desk.bridge, desk.session)
+        self.exchange = desk.lasting.exchange
         self.exchange.over.connect(self._on_over)
+        if self.exchange.name is not None:  # begun in the window before, in another language
+            area.rest(self.exchange.name)
 
     def takes(self, edit: Edit, *, agreed: bool) -> bool:
         """Carry a wish out, if it is one of these; tell whether it was."""
@@ -34,17 +34,14 @@ class TakeoverPart:
         known = self._desk.session.known
         if group != _GROUP or name not in TAKEOVERS or known.place is not None:
             return False
-        if agreed and not self.exchange.is_under_way:
-            self._row = edit.row
+        if agreed and self.exchange.name is None:
             self._area.rest(edit.row)
-            self.exchange.begin(TAKEOVERS[name])
+            self.exchange.begin(edit.row, TAKEOVERS[name])
         elif not agreed:
             served = known.engine.preset if known.engine.is_serving else None
             question = takeover_question(name, self._area.machine.program, served)
             self._area.ask_first(edit, question)
         return True
 
-    def _on_over(self, found: UpdateStatus | ErrorInfo) -> None:
-        row, self._row = self._row, None
-        if row is not None:
-            self._area.rested(row, found)
+    def _on_over(self, row: str, found: UpdateStatus | ErrorInfo) -> None:
+        self._area.rested(row, found)

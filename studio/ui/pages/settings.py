@@ -55,6 +55,10 @@ class SettingsPage(QWidget):
             other.setVisible(section is view.section)
         settle()
 
+    def offer(self, section: Section, *, is_there: bool) -> None:
+        """Have a section among the others, or not."""
+        self._buttons[section].setVisible(is_there)
+
     def _button(self, section: Section) -> QPushButton:
         words = section_words(section)
         made = QPushButton(words.text)

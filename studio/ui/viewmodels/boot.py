@@ -73,7 +73,7 @@ class BootView(msgspec.Struct, frozen=True, kw_only=True):
 def boot_view(known: Known, now_s: float) -> BootView:
     """Return the progress panel as of `now_s`."""
     timeline = _timeline(known, now_s)
-    known_stages = {progress.stage: progress for progress in known.stages}
+    known_stages = {progress.stage: progress for progress in known.stages if progress.of_up}
     return BootView(
         heading=_heading(known),
         stages=tuple(

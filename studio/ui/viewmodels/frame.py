@@ -268,7 +268,7 @@ def _at_rest_or_preparing(known: Known) -> StateView:
 
 
 def _running_stage(stages: tuple[StageProgress, ...]) -> StageProgress | None:
-    running = [stage for stage in stages if stage.state is StageState.RUNNING]
+    running = [one for one in stages if one.of_up and one.state is StageState.RUNNING]
     return running[-1] if running else None
 
 

@@ -23,6 +23,7 @@ from studio.domain.server import AdoptedInfo
 from studio.domain.service import UnitInfo
 from studio.domain.settings import CareSettings
 from studio.domain.uninstall import UninstallPlan
+from studio.domain.wsl import WslReport
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.problem import needs_consent
 from studio.ui.viewmodels.words import Text
@@ -36,6 +37,8 @@ class Section(enum.StrEnum):
     NETWORK = "network"
     GATEWAY = "gateway"
     SERVICE = "service"
+    LINUX = "linux"
+    """On Windows only."""
     ENGINE = "engine"
     MONITOR = "monitor"
     UPDATES = "updates"
@@ -94,6 +97,8 @@ class RowProblem(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     code: str
     consent: str = ""
+    lines: tuple[str, ...] = ()
+    """What a yes would change, run or lose, as it stands in a terminal."""
 
 
 class RowView(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +182,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     store: StoreInfo | None = None
     keys: tuple[KeyInfo, ...] | None = None
     presets: tuple[PresetInfo, ...] | None = None
+    wsl: WslReport | None = None
+    """Of the Linux inside Windows, as this side knows it."""
+    wsl_written: bool = False
+    """Whether its memory was written just now."""
     adopted: AdoptedInfo | None = None
     """The vLLM of others that serves; None: none does."""
     folder: str | None = None
@@ -199,6 +208,10 @@ _SECTIONS: Mapping[Section, tuple[str, str]] = {
     ),
     Section.GATEWAY: (marked("Gateway"), marked("Where chat clients reach the engine, and who.")),
     Section.SERVICE: (marked("Service"), marked("What goes on without this window.")),
+    Section.LINUX: (
+        marked("Linux"),
+        marked("Where the engines of this Windows live: the Studio's own Linux inside WSL."),
+    ),
     Section.ENGINE: (marked("Engine"), marked("What follows when something goes wrong.")),
     Section.MONITOR: (marked("Monitor"), marked("How often it looks, and what it keeps.")),
     Section.UPDATES: (marked("Updates"), marked("What could be newer. Nothing updates itself.")),
@@ -220,7 +233,7 @@ def section_view(
 ) -> SectionView:
     """Return a section with its cards; while a service is needed and silent, why it is empty."""
     words = section_words(section)
-    empty = ""
+    empty = t("Looking.") if not cards else ""
     if not cards and needs_service:
         empty = (
             t("Asking the service.")
@@ -262,7 +275,12 @@ def _finished(card: CardView, machine: Machine, *, needs_service: bool) -> CardV
 def _row_problem(error: ErrorInfo) -> RowProblem:
     """Return an error in its place. Consent is a button here, so its hint about options is not."""
     if asks_consent(error):
-        return RowProblem(text=told(error.message), code=error.code, consent=t("Yes, do it"))
+        return RowProblem(
+            text=told(error.message),
+            code=error.code,
+            consent=t("Yes, do it"),
+            lines=error.evidence,
+        )
     text = " ".join(told(part) for part in (error.message, error.hint) if part)
     return RowProblem(text=text, code=error.code)
 

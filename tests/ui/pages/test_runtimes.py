@@ -25,7 +25,7 @@ from tests.ui.fake_runtimes import (
 )
 from tests.ui.fake_service import FakeService
 from tests.ui.opened import opened
-from tests.ui.test_window import click, shown, text
+from tests.ui.test_window import button, click, shown, text
 from tests.ui.tree import tree_text
 
 
@@ -93,6 +93,8 @@ def test_progress_of_anybody_is_shown_and_its_end_reads_the_page_again(
     verify = window.findChild(QPushButton, "runtime-verify")
     assert verify is not None
     assert not verify.isEnabled()
+    assert not button(window, "stop").isVisible()
+    assert button(window, "start").isVisible()
 
     page.area.listed = None
     service.publish(
@@ -239,9 +241,9 @@ def test_everything_fits_into_the_smallest_window(
 ) -> None:
     """No label is wider than its page, and all that can be pressed has a name."""
     window.resize(900, 600)
-    for button in page.view.findChildren(QPushButton):
-        if button.isVisible():
-            assert button.accessibleName() or button.text(), button.objectName()
+    for found in page.view.findChildren(QPushButton):
+        if found.isVisible():
+            assert found.accessibleName() or found.text(), found.objectName()
     wide = page.view.width()
     assert all(one.width() <= wide for one in page.view.findChildren(QLabel) if one.isVisible())
 

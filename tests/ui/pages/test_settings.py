@@ -30,6 +30,7 @@ from tests.ui.fake_service import FakeService
 from tests.ui.fake_settings import NETWORK, FakeSettings
 from tests.ui.opened import opened
 from tests.ui.test_window import button, click, shown, text
+from tests.ui.visits import SECTIONS
 
 BOB = AdoptedInfo(name="Bob's", url="http://127.0.0.1:8000")
 
@@ -71,7 +72,7 @@ def enter(qtbot: QtBot, page: SettingsController, name: str, words: str) -> None
     qtbot.waitUntil(lambda: not page.area.pending)
 
 
-@pytest.mark.parametrize("section", list(Section))
+@pytest.mark.parametrize("section", SECTIONS)
 def test_every_section_fills(qtbot: QtBot, page: SettingsController, section: Section) -> None:
     """Each asks only for what it shows, and shows what came."""
     choose(qtbot, page, section)
@@ -309,7 +310,7 @@ def test_the_smallest_window_shows_every_section_unclipped(
 ) -> None:
     """900×600: everything wraps, nothing needs a sideways scroll."""
     window.resize(900, 600)
-    for section in Section:
+    for section in SECTIONS:
         choose(qtbot, page, section)
         part = page.view.findChild(QScrollArea, f"part-{section.value}")
         assert part is not None

@@ -15,7 +15,9 @@ from tests.ui.fake_service import booting
 
 def only(**fields: object) -> StageView:
     """Return the view of one runtime stage with `fields`."""
-    progress = StageProgress(stage=Stage.RUNTIME, state=StageState.RUNNING, title="Install")
+    progress = StageProgress(
+        of_up=True, stage=Stage.RUNTIME, state=StageState.RUNNING, title="Install"
+    )
     known = Known(stages=(msgspec.structs.replace(progress, **fields),))
     return one(boot_view(known, 0.0).stages, Stage.RUNTIME)
 
@@ -108,7 +110,7 @@ def test_without_a_forecast_none_is_made_up() -> None:
 
 def test_the_boot_stage_fills_along_its_forecast() -> None:
     """The one bar whose end is known from history only."""
-    boot = StageProgress(stage=Stage.BOOT, state=StageState.RUNNING, title="Boot")
+    boot = StageProgress(of_up=True, stage=Stage.BOOT, state=StageState.RUNNING, title="Boot")
     known = Known(stages=(boot,), engine=booting(4, elapsed_s=25.1))
     unknown = Known(stages=(boot,), engine=booting(4, elapsed_s=25.1, expected_s=None))
 

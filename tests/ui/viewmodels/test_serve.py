@@ -24,7 +24,11 @@ GONE = EngineSnapshot(state=EngineState.GONE, adopted=ADOPTED)
         (Known(pending=frozenset({Action.UP})), False, Mode.PROGRESS),
         (
             Known(
-                stages=(StageProgress(stage=Stage.MODEL, state=StageState.RUNNING, title="Get it"),)
+                stages=(
+                    StageProgress(
+                        of_up=True, stage=Stage.MODEL, state=StageState.RUNNING, title="Get it"
+                    ),
+                )
             ),
             False,
             Mode.PROGRESS,
