@@ -75,3 +75,12 @@ def test_old_services_and_failures_are_told() -> None:
     assert "still 0.9.0" in found["program.version"].value
     assert found["program.failed"].value == "Version 1.1.0 did not answer."
     assert found["program.changes"].value.endswith("and 2 more")
+
+
+def test_a_version_before_says_its_size_where_that_is_known() -> None:
+    """A dash in the middle of a sentence says nothing."""
+    known = rows(previous="0.9.4", previous_bytes=3 << 20)
+    unknown = rows(previous="0.9.4", previous_bytes=None)
+
+    assert known["program.rollback"].value == "Version 0.9.4 is kept, 3.0 MiB."
+    assert unknown["program.rollback"].value == "Version 0.9.4 is kept."
