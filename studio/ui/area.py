@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.domain.errors import ErrorInfo
+from studio.domain.errors import ErrorInfo, ServiceUnreachable
 from studio.ui.bridge import Bridge
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ class Area(QObject):
     """Signals: `changed` after anything here is other than before.
 
     `pending` names the questions under way, so that buttons rest meanwhile; `problem` is the last
-    refusal that nobody closed yet.
+    refusal that nobody closed yet. That the service does not answer is none any more once it is
+    back.
     """
 
     changed = Signal()
@@ -28,6 +29,7 @@ class Area(QObject):
         self._bridge = bridge
         self.pending: frozenset[str] = frozenset()
         self.problem: ErrorInfo | None = None
+        bridge.opened.connect(self._on_service_back)
 
     def dismiss(self) -> None:
         """Close the error card."""
@@ -67,6 +69,10 @@ class Area(QObject):
 
         (put or self.put)(question, taken, refused)
         return True
+
+    def _on_service_back(self) -> None:
+        if self.problem is not None and self.problem.exit_status == ServiceUnreachable.exit_status:
+            self.dismiss()
 
     def put(
         self,

@@ -81,6 +81,8 @@ def run(
     if options.ssh or options.address:
         place, connect = _far(options, remote)
         join, here = connect, None
+    if options.pictures is not None:
+        _make(options.pictures)
     missing.require_screen(os.environ)
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     let_go = missing.require_x11(os.environ, plugins)
@@ -120,6 +122,18 @@ def run(
     single.release()
     look.end()
     return status
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of the pictures. Raises: BadInput (`window-options`)."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            "window-options",
+            f"The folder of the pictures cannot be made: {folder}: {error.strerror}.",
+            hint="Name one that you may write into.",
+        ) from error
 
 
 def _far(options: argparse.Namespace, remote: Remote | None) -> tuple[str, Connect]:

@@ -149,7 +149,8 @@ class ModelsArea(Area):
         """Ask what removing a model would free."""
         self.problem = self.done = None
         request = RemoveRequest(name=path, dry_run=True)
-        self.ask("remove", lambda client: client.remove_model(request), self._on_plan)
+        done = functools.partial(self._on_plan, path)
+        self.ask("remove", lambda client: client.remove_model(request), done)
 
     def remove(self) -> None:
         """Remove what was shown."""
@@ -223,8 +224,10 @@ class ModelsArea(Area):
         self.checks = found.checks
         self.read_library()
 
-    def _on_plan(self, plan: RemovePlan) -> None:
-        self.plan = plan
+    def _on_plan(self, path: str, plan: RemovePlan) -> None:
+        """Ask whether that shall go, unless another model came to the front meanwhile."""
+        if path == self.chosen:
+            self.plan = plan
 
     def _on_removed(self, plan: RemovePlan) -> None:
         self.plan = None

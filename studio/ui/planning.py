@@ -3,6 +3,7 @@
 A change asks after a short rest; an answer to what is not wanted any more is dropped.
 """
 
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,8 @@ class PlanningArea(Area):
     def choose(self, preset: str, *, is_instead: bool = False) -> None:
         """Bring a preset to the front, untouched; `is_instead` of one that is gone."""
         if preset != self.preset:
-            self.preset, self.typed, self.detail = preset, {}, None
+            self.preset, self.typed = preset, {}
+            self.detail = self.origin_diff = None
             if not is_instead:
                 self.done, self.removed, self.problem = "", None, None
             self._read()
@@ -302,10 +304,14 @@ class PlanningArea(Area):
             self._read()
 
     def _read_origin(self, preset: str) -> None:
-        self.ask("origin", lambda client: client.preset_diff(preset), self._on_origin, self._ignore)
+        done = functools.partial(self._on_origin, preset)
+        self.ask("origin", lambda client: client.preset_diff(preset), done, self._ignore)
 
-    def _on_origin(self, found: PresetDiff) -> None:
-        self.origin_diff = found
+    def _on_origin(self, preset: str, found: PresetDiff) -> None:
+        if preset == self.preset:
+            self.origin_diff = found
+        elif self.preset is not None:
+            self._read()
 
     def _read_diff(self) -> None:
         """Ask in what two presets differ, while two are compared."""

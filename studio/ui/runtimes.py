@@ -36,6 +36,8 @@ class RuntimesArea(Area):
         self.done: Done | None = None
         self.signers: SignerList | None = None
         self._last: Work | None = None
+        self._refused: ErrorInfo | None = None
+        """What came of it."""
         self._is_stopped = False
         """What is under way was cancelled here: its refusal is no news."""
         self._stale = False
@@ -74,6 +76,11 @@ class RuntimesArea(Area):
         self.problem = self.done = self.garbage = None
         self._last, self._is_stopped = work, False
         self.ask("work", lambda client: work(client, False), self._on_done, self._on_refused)
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether the problem in view is that of the last work, and not of a question beside it."""
+        return self.problem is not None and self.problem is self._refused
 
     def again(self, *, consent: bool) -> None:
         """Do what was refused once more, with a yes where one was missing."""
@@ -149,7 +156,7 @@ class RuntimesArea(Area):
 
     def _on_refused(self, error: ErrorInfo) -> None:
         if not (self._is_stopped and error.code == "install-stopped"):
-            self.problem = error
+            self.problem = self._refused = error
 
     def _on_done(self, done: Done) -> None:
         if isinstance(done, Collected) and done.is_dry_run and done.removals:

@@ -89,6 +89,7 @@ class FakeClients:
         self.refusal: ErrorInfo | None = None
         self.too_early: ErrorInfo | None = None
         """Why nothing can be planned yet."""
+        self.too_early_for: dict[str, ErrorInfo] = {}
         self.grant: TryGrant | ErrorInfo = ErrorInfo(
             code="client-model-unknown", message="Nothing has been served yet.", exit_status=3
         )
@@ -107,7 +108,7 @@ class FakeClients:
         request = msgspec.json.decode(body, type=ConnectRequest) if body else None
         self.asked.append((verb, request))
         if verb == "plan":
-            return self.too_early or self.plan(client)
+            return self.too_early_for.get(client) or self.too_early or self.plan(client)
         if self.refusal is not None:
             return self.refusal
         return self.connect(client) if verb == "connect" else self.undo(client)

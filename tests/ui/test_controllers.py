@@ -66,12 +66,13 @@ def test_the_menu_beside_the_address_leads_to_a_clients_page(
 
 
 def test_why_the_last_start_failed_is_one_press_away(
-    qtbot: QtBot, service: FakeService, window: MainWindow
+    qtbot: QtBot, service: FakeService, closed_window: MainWindow
 ) -> None:
     """The service remembers it, also after the window was closed."""
-    records = FakeRecords(service)
+    window, records = closed_window, FakeRecords(service)
     assert isinstance(records.failure, Match)
-    service.publish(EngineChanged(engine=FAILED_BEFORE))
+    service.engine = FAILED_BEFORE
+    window.home.desk.session.begin()
     name = f"alarm-failure-{records.failure.code}"
     qtbot.waitUntil(lambda: shown(window, name))
 

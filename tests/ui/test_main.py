@@ -134,3 +134,14 @@ def test_another_machine_needs_a_way_to_it(words: tuple[str, ...]) -> None:
         run(list(words), never)
 
     assert refused.value.code == "window-options"
+
+
+def test_pictures_need_a_folder_that_can_be_made(tmp_path: Path) -> None:
+    """Without one they were written nowhere, without a word."""
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("", encoding="utf-8")
+
+    with pytest.raises(BadInput, match="pictures cannot be made") as refused:
+        run(["--smoke", "--pictures", str(in_the_way / "shots")], never)
+
+    assert refused.value.code == "window-options"

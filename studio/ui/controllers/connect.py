@@ -1,5 +1,6 @@
 """The connect page at work: clients, plans and files through the service; one answer to try it."""
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,8 @@ class ConnectArea(Area):
         async def question(client: "ControlClient") -> tuple[str, ConnectPlan]:
             return chosen, await client.plan_client(chosen, request)
 
-        self._stale = not self.ask("plan", question, self._on_plan, self._on_no_plan)
+        failed = functools.partial(self._on_no_plan, chosen)
+        self._stale = not self.ask("plan", question, self._on_plan, failed)
 
     def write(self) -> None:
         """Do what was shown."""
@@ -114,9 +116,10 @@ class ConnectArea(Area):
             self.plan = found[1]
         self._again()
 
-    def _on_no_plan(self, error: ErrorInfo) -> None:
-        self.plan = None
-        self.problem = error
+    def _on_no_plan(self, asked: str, error: ErrorInfo) -> None:
+        """A client that another one took the place of meanwhile is nobody's problem."""
+        if asked == self.chosen:
+            self.plan, self.problem = None, error
         self._again()
 
     def _again(self) -> None:
@@ -162,7 +165,10 @@ class ConnectController(Controller):
         is_news = (is_live and not self._was_live) or (is_serving and not self._was_serving)
         if is_news and self._is_front:  # a plan needs the model that is served
             self.area.refresh()
+        is_other = is_live is not self._was_live
         self._was_live, self._was_serving = is_live, is_serving
+        if is_other:
+            self._show()
         self._show_try()
 
     def enter(self) -> None:
@@ -195,8 +201,10 @@ class ConnectController(Controller):
             choices(found), area.chosen, "\n".join(found.notes) if found is not None else ""
         )
         plan = area.plan if area.plan and area.plan.client.id == area.chosen else None
-        shown = connect_view(plan, area.done, is_busy=area.is_busy) if plan is not None else None
         is_live = self.desk.session.known.link is Link.LIVE
+        shown = (
+            connect_view(plan, area.done, is_busy=area.is_busy, is_live=is_live) if plan else None
+        )
         view.show_client(shown, empty_words(area.problem, is_live=is_live) if not plan else "")
         view.show_keys(key_choices(plan, area.keys), area.key)
         is_said = plan is None and is_too_early(area.problem)

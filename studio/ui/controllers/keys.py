@@ -3,6 +3,7 @@
 import datetime
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QTimer
 
@@ -12,6 +13,7 @@ from studio.domain.keys import PromptEntry, PromptLogState, UsageBy, UsageRow
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.desk import Controller, Desk
+from studio.ui.language import t
 from studio.ui.pages.keys import KeysPage
 from studio.ui.state import Known, Link
 from studio.ui.viewmodels.frame import PageId
@@ -28,6 +30,14 @@ _RECORD_S = 3_600
 _MOST_DAYS = 90
 
 
+class Rows(NamedTuple):
+    """What the table is of."""
+
+    days: int
+    by: UsageBy
+    key_id: str
+
+
 class KeysArea(Area):
     """What is known of the use of keys."""
 
@@ -36,9 +46,10 @@ class KeysArea(Area):
         self.by_day: tuple[UsageRow, ...] = ()
         self.has_read = False
         """Whether the service has said anything of their use."""
-        self.rows: dict[UsageBy, tuple[UsageRow, ...]] = {}
+        self.rows: dict[Rows, tuple[UsageRow, ...]] = {}
+        self._wanted: Rows | None = None
 
-    def read(self, count: int, by: UsageBy, key_id: str) -> None:
+    def read(self, rows: Rows) -> None:
         """Ask what was used: by day once for every span, and the rows of the table."""
         self.ask(
             "days",
@@ -46,18 +57,27 @@ class KeysArea(Area):
             self._on_days,
             _ignore,
         )
+        self._read_rows(rows)
+
+    def _read_rows(self, rows: Rows) -> None:
+        """Ask for rows; while others are read already, afterwards."""
+        self._wanted = rows
         self.ask(
             "rows",
-            lambda client: client.usage(key_id=key_id or None, seconds=count * _DAY_S, by=by),
-            functools.partial(self._on_rows, by),
+            lambda client: client.usage(
+                key_id=rows.key_id or None, seconds=rows.days * _DAY_S, by=rows.by
+            ),
+            functools.partial(self._on_rows, rows),
             _ignore,
         )
 
     def _on_days(self, rows: Sequence[UsageRow]) -> None:
         self.by_day, self.has_read = tuple(rows), True
 
-    def _on_rows(self, by: UsageBy, rows: Sequence[UsageRow]) -> None:
-        self.rows = {by: tuple(rows)}
+    def _on_rows(self, asked: Rows, rows: Sequence[UsageRow]) -> None:
+        self.rows = {asked: tuple(rows)}
+        if self._wanted is not None and self._wanted != asked:
+            self._read_rows(self._wanted)
 
 
 class KeysController(Controller):
@@ -72,6 +92,7 @@ class KeysController(Controller):
         """Whose form is open; None: a new key's."""
         self._prompts: PromptsDialog | None = None
         self._prompts_of = ""
+        self._was_live = False
         session, view = desk.session, self.view
         self._timer = QTimer(self)
         self._timer.setInterval(_REFRESH_MS)
@@ -103,6 +124,12 @@ class KeysController(Controller):
         self.view.usage.show_keys(tuple((key.id, key.name) for key in known.keys or ()))
         if self.area.problem is not None:
             self.view.problem.show_problem(problem_view(self.area.problem, can_retry=False))
+        is_live = known.link is Link.LIVE
+        if is_live is not self._was_live:
+            self._was_live = is_live
+            if is_live and self.is_following:
+                self._read_usage()
+            self._show_usage()
 
     def enter(self) -> None:
         """Follow the keys."""
@@ -149,18 +176,34 @@ class KeysController(Controller):
 
     def _read(self) -> None:
         self.desk.session.refresh_keys()
-        if self.desk.session.known.link is Link.LIVE:
-            usage = self.view.usage
-            self.area.read(usage.days, usage.by, usage.chosen)
+        if self._was_live:
+            self._read_usage()
+
+    def _read_usage(self) -> None:
+        self.area.read(self._rows())
+
+    def _rows(self) -> Rows:
+        usage = self.view.usage
+        return Rows(usage.days, usage.by, usage.chosen)
 
     def _show(self) -> None:
+        self._show_usage()
+        self.show_known(self.desk.session.known)
+
+    def _show_usage(self) -> None:
         usage, today = self.view.usage, datetime.datetime.now().astimezone().date()
         area = self.area
         shown = days(area.by_day, today, usage.days, usage.chosen)
-        usage.show_use(shown, usage_lines(area.rows.get(usage.by, ())), is_read=area.has_read)
-        keys = self.desk.session.known.keys or ()
-        self.view.show_days({key.id: days(area.by_day, today, SPARK_DAYS, key.id) for key in keys})
-        self.show_known(self.desk.session.known)
+        usage.show_use(shown, usage_lines(area.rows.get(self._rows(), ())), unread=self._unread())
+        keys = self.desk.session.known.keys if area.has_read else None
+        self.view.show_days(
+            {key.id: days(area.by_day, today, SPARK_DAYS, key.id) for key in keys or ()}
+        )
+
+    def _unread(self) -> str:
+        if self.area.has_read:
+            return ""
+        return t("Reading…") if self._was_live else t("Their use appears when the service answers.")
 
     def _on_usage(self) -> None:
         self._show()

@@ -1,6 +1,9 @@
 """The log page at work: lines as they come, files, diagnosis, boots, the report."""
 
+import functools
 import time
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from studio.domain.boots import BootHistory
 from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, Fixed, FixRequest, RemedyList
@@ -13,7 +16,9 @@ from studio.ui.desk import Controller, Desk
 from studio.ui.language import t
 from studio.ui.pages.log_desk import LogDesk, Part
 from studio.ui.pages.logs import LogsPage
+from studio.ui.state import Known, Link
 from studio.ui.viewmodels.diagnosis import (
+    BootView,
     RemedyLine,
     boot_rows,
     boots_headline,
@@ -21,10 +26,19 @@ from studio.ui.viewmodels.diagnosis import (
     file_causes,
     headline,
 )
+from studio.ui.viewmodels.logs import EMPTY, NO_SERVICE, NO_SERVICE_LINES
 from studio.ui.widgets.report_dialog import ReportDialog
 
 _PAGE_LINES = 2_000
 _BOOTS = 20
+
+
+class _Wanted(NamedTuple):
+    """One page of a log's files."""
+
+    source: Part
+    since: float | None = None
+    before: str | None = None
 
 
 class LogArea(Area):
@@ -34,33 +48,51 @@ class LogArea(Area):
         super().__init__(bridge)
         self.source = Part.ENGINE
         self.lines: list[LogLine] = []
+        self.has_read = False
+        """Whether the lines are those of `source`."""
         self.older: str | None = None
         self.go_to: float | None = None
         self.known: RemedyList | None = None
         self.found: Diagnosis | None = None
         self.boots: BootHistory | None = None
+        self._wanted: _Wanted | None = None
+        """What was asked for last; an answer to anything else is not shown."""
 
     def read_files(self, source: Part, since: float | None = None) -> None:
         """Read the newest lines of a log's files, or all since a time."""
-        self.source, self.lines, self.older = source, [], None
-        self.ask(
-            "files",
-            lambda client: client.log_page(source=source.value, lines=_PAGE_LINES, since=since),
-            self._on_page,
-        )
+        self.forget_files(source)
+        self._read_page(_Wanted(source, since=since))
+
+    def forget_files(self, source: Part) -> None:
+        """Bring a log to the front of which nothing is known."""
+        self.source, self.lines, self.older, self.has_read = source, [], None, False
+        self._wanted = None
 
     def read_older(self) -> None:
         """Read the page before."""
-        before, source = self.older, self.source
-        if before is not None:
+        if self.older is not None and not self.is_reading:
             self.go_to = self.lines[0].at if self.lines else None  # the eye stays where it was
-            self.ask(
-                "files",
-                lambda client: client.log_page(
-                    source=source.value, lines=_PAGE_LINES, before=before
-                ),
-                self._on_page,
-            )
+            self._read_page(_Wanted(self.source, before=self.older))
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether lines of files are on their way."""
+        return "files" in self.pending
+
+    def _read_page(self, wanted: "_Wanted") -> None:
+        """Ask for a page; while another one is read already, afterwards."""
+        self._wanted = wanted
+        self.ask(
+            "files",
+            lambda client: client.log_page(
+                source=wanted.source.value,
+                lines=_PAGE_LINES,
+                since=wanted.since,
+                before=wanted.before,
+            ),
+            functools.partial(self._on_page, wanted),
+            functools.partial(self._on_no_page, wanted),
+        )
 
     def read_failure(self) -> None:
         """Ask what failed last."""
@@ -89,9 +121,21 @@ class LogArea(Area):
         self.problem = error
         self.changed.emit()
 
-    def _on_page(self, page: LogPage) -> None:
+    def _on_page(self, asked: "_Wanted", page: LogPage) -> None:
+        if not self._is_wanted(asked):
+            return
         self.lines = [*page.lines, *self.lines]
-        self.older = page.before
+        self.older, self.has_read = page.before, True
+
+    def _on_no_page(self, asked: "_Wanted", error: ErrorInfo) -> None:
+        if self._is_wanted(asked):
+            self.problem = error
+
+    def _is_wanted(self, asked: "_Wanted") -> bool:
+        """Tell whether an answer is the one that is waited for; else ask for that one."""
+        if self._wanted is not None and self._wanted is not asked:
+            self._read_page(self._wanted)
+        return self._wanted is asked
 
     def _on_known(self, known: RemedyList) -> None:
         self.known = known
@@ -115,6 +159,8 @@ class LogsController(Controller):
         super().__init__(desk, self.parts)
         self.area = LogArea(desk.bridge)
         self._shown: list[LogLine] = []
+        self._is_front = False
+        self._was_live = False
         desk.session.log_replaced.connect(self.view.replace_lines)
         desk.session.log_added.connect(self.view.append_lines)
         for log in (self.view, self.parts.files):
@@ -130,9 +176,36 @@ class LogsController(Controller):
         diagnosis.again_asked.connect(self.area.read_failure)
         diagnosis.problem_dismissed.connect(self.area.dismiss)
 
+    def show_known(self, known: Known) -> None:
+        """Ask again when the service is back."""
+        is_live = known.link is Link.LIVE
+        if is_live is not self._was_live:
+            self._was_live = is_live
+            if is_live and self._is_front:
+                self._read_again()
+            self._show()
+
+    def enter(self) -> None:
+        """Ask for what may be other than when the page was left."""
+        self._is_front = True
+        if self._was_live:
+            self._read_again()
+
+    def leave(self) -> None:
+        """Let it be."""
+        self._is_front = False
+
     def choose(self, part: Part) -> None:
         """Bring a part to the front and ask for what it shows."""
         self.parts.show_part(part)
+        self.area.problem = None
+        if self._was_live:
+            self._read(part)
+        elif part in (Part.ENGINE, Part.SERVICE):
+            self.area.forget_files(part)
+        self._show()
+
+    def _read(self, part: Part) -> None:
         match part:
             case Part.LIVE:
                 pass
@@ -142,7 +215,13 @@ class LogsController(Controller):
                 self.area.read_failure()
             case Part.BOOTS:
                 self.area.read_boots()
-        self._show()
+
+    def _read_again(self) -> None:
+        """Ask for what is in front, where that does not take away what somebody reads there."""
+        area, part = self.area, self.parts.part
+        is_read = area.found is not None if part is Part.DIAGNOSIS else area.has_read
+        if part is Part.BOOTS or not (is_read or area.is_reading):
+            self._read(part)
 
     def show_what(self, what: str) -> None:
         """Bring a part to the front, by its name."""
@@ -173,22 +252,38 @@ class LogsController(Controller):
             if area.go_to is not None and area.lines:
                 parts.files.go_to(area.go_to)
                 area.go_to = None
-        parts.show_files(self._said(), has_older=area.older is not None and not area.pending)
+        has_older = self._was_live and area.older is not None and not area.pending
+        parts.show_files(self._said(), has_older=has_older)
+        parts.files.show_state(self._empty_words(), is_read=area.has_read)
+        live = t(EMPTY) if self._was_live else t(NO_SERVICE)
+        self.view.show_state(live, is_read=self._was_live or bool(self.view.view.lines.count))
         causes = file_causes(area.found) if area.found is not None else failure_causes(area.known)
         parts.diagnosis.show_view(
-            headline(area.found, area.known),
+            headline(area.found, area.known, is_live=self._was_live),
             causes,
-            can_act="fix" not in area.pending,
+            can_act=self._was_live and "fix" not in area.pending,
             is_of_file=area.found is not None,
         )
         parts.diagnosis.show_problem(area.problem)
         rows = boot_rows(area.boots)
-        parts.boots.show_rows(rows, boots_headline(rows, is_known=area.boots is not None))
+        parts.boots.show_rows(rows, self._boots_words(rows))
+
+    def _boots_words(self, rows: Sequence[BootView]) -> str:
+        return boots_headline(rows, is_known=self.area.boots is not None, is_live=self._was_live)
+
+    def _empty_words(self) -> str:
+        """Return why the files show no line."""
+        area = self.area
+        if area.has_read:
+            return t(EMPTY) if area.source is Part.ENGINE else t(NO_SERVICE_LINES)
+        if not self._was_live:
+            return t(NO_SERVICE)
+        return t("Reading…") if area.problem is None else area.problem.message
 
     def _said(self) -> str:
         if self.area.problem is not None and self.parts.part is not Part.DIAGNOSIS:
             return self.area.problem.message
-        return t("Reading.") if "files" in self.area.pending else ""
+        return t("Reading.") if self.area.is_reading else ""
 
     def _on_time(self, text: str) -> None:
         try:

@@ -138,7 +138,8 @@ class PlanController(Controller):
 
     def _choose_first(self, known: Known) -> None:
         ids = [one.id for one in known.presets or () if not one.is_broken]
-        if ids and self.area.preset not in ids and not self.area.is_saving:
+        is_gone = self.area.preset not in ids and not self.area.is_saving
+        if ids and is_gone and known.link is Link.LIVE:
             wanted = known.engine.preset if known.engine.preset in ids else None
             self.area.choose(wanted or proposed(known.presets) or ids[0], is_instead=True)
 
@@ -146,7 +147,7 @@ class PlanController(Controller):
         if not self._is_front:
             return
         area, view, known = self.area, self.view, self.desk.session.known
-        titles = {one.id: one.title for one in self._presets}
+        titles = {one.id: told(one.title) for one in self._presets}
         detail = area.detail if area.detail and area.detail.preset.id == area.preset else None
         view.show_head(
             head_view(
@@ -170,12 +171,15 @@ class PlanController(Controller):
             searched=self._searched,
             unfolded=self._unfolded,
             is_reading=area.preset is not None,
+            is_live=self._was_live,
         )
         view.show_knobs(knobs, unfolded=self._unfolded)
         sides = area.sides(titles, t("Before"), t("After"))
         is_two = area.against is Against.OTHER
         changes = change_views(area.diff) if is_two else ()
-        view.show_plans(compare_view(sides), changes, t("In what they differ"))
+        view.show_plans(
+            compare_view(sides, is_live=self._was_live), changes, t("In what they differ")
+        )
         view.show_problem(problem_view(area.problem, can_retry=False) if area.problem else None)
         undo = t("Put it back") if area.removed is not None else ""
         view.done.show_done(done_words(area.done, titles), undo=undo)

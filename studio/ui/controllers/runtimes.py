@@ -185,7 +185,7 @@ class RuntimesController(Controller):
         error = self.area.problem
         if error is None:
             return None
-        card = problem_view(error)
+        card = problem_view(error, can_retry=self.area.can_retry)
         if error.code != _UNKNOWN_SIGNER:
             return card
         self._signer = str(error.data.get("fingerprint", ""))

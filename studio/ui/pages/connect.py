@@ -66,6 +66,7 @@ class ConnectPage(QWidget):
         """Show the clients, and what is to be said of all of them."""
         self.clients.show_choices(views, chosen)
         self.clients.setVisible(bool(views))
+        self._align(has_list=bool(views))
         show_text(self._notes, notes)
         self._notes.setVisible(bool(notes))
 
@@ -95,8 +96,17 @@ class ConnectPage(QWidget):
         if 0 <= index < len(self._keys):
             self.key_chosen.emit(self._keys[index].value)
 
-    def _lay_out(self) -> None:
+    def _align(self, *, has_list: bool) -> None:
+        """Let the list's words, or what stands there without a list, begin at the margin."""
         margin, gap = self._look.space("page_margin"), self._look.space("card_gap")
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(
+                margin - gap if has_list else margin, margin, margin, margin - gap
+            )
+
+    def _lay_out(self) -> None:
+        gap = self._look.space("card_gap")
         content = QWidget()
         content.setObjectName("page")
         column = QVBoxLayout(content)
@@ -112,8 +122,8 @@ class ConnectPage(QWidget):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(content)
         row = QHBoxLayout(self)
-        row.setContentsMargins(margin - gap, margin, margin, margin - gap)
         row.setSpacing(gap)
+        self._align(has_list=True)
         row.addWidget(self.clients)
         row.addWidget(scroll, 1)
 

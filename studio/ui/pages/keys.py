@@ -38,9 +38,11 @@ from studio.ui.widgets.usage_card import UsageCard
 
 _NAME_LENGTH = 64
 _STRETCH = (27, 18, 26, 24, 0, 14, 18, 0)
-_STRETCH_NARROW = (27, 0, 30, 26, 0, 13, 18, 0)
+_STRETCH_NARROW = (43, 0, 30, 26, 0, 0, 18, 0)
 _RIGHT = (5, 6)
-_PREFIX, _SPARK = 1, 4
+_PREFIX, _SPARK, _REQUESTS = 1, 4, 5
+_SPARED = (_PREFIX, _REQUESTS)
+"""What a narrow page leaves out: neither tells one key from another, and the use below counts."""
 _NARROW = 900
 """Of the page: the rail is not part of it."""
 _BUTTON_WIDTH = 88
@@ -106,13 +108,13 @@ class KeysPage(QScrollArea):
         self._show_view(view)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the beginning of the key out where names and figures would not fit."""
+        """Leave columns out where names would be cut."""
         super().resizeEvent(event)
         narrow = self.width() < _NARROW
         if narrow is not self._narrow:
             self._narrow = narrow
             for holder in (self._headings, *self._rows.values()):
-                _leave_out(holder, _PREFIX, left_out=narrow, step=self._look.space("step"))
+                _spare(holder, is_narrow=narrow, step=self._look.space("step"))
 
     def _show_view(self, view: KeysView) -> None:
         show_text(self._summary, view.summary)
@@ -145,7 +147,7 @@ class KeysPage(QScrollArea):
                 widget.revoke_asked.connect(self.revoke_asked)
                 widget.rotate_asked.connect(self.rotate_asked)
                 widget.deed_asked.connect(self.deed_asked)
-                _leave_out(widget, _PREFIX, left_out=self._narrow, step=self._look.space("step"))
+                _spare(widget, is_narrow=self._narrow, step=self._look.space("step"))
             self._table.removeWidget(widget)
             self._table.addWidget(widget)
             self._rows[row.id] = widget
@@ -377,13 +379,15 @@ def _rule() -> QFrame:
     return rule
 
 
-def _leave_out(holder: QWidget, column: int, *, left_out: bool, step: int) -> None:
-    """Show or hide a column of a row or of the headings, and share the room anew."""
+def _spare(holder: QWidget, *, is_narrow: bool, step: int) -> None:
+    """Leave columns of a row or of the headings out, or show all, and share the room anew."""
     for grid in holder.findChildren(QGridLayout):
-        item = grid.itemAtPosition(0, column)
-        widget = item.widget() if item is not None else None
-        if widget is not None:
-            widget.setVisible(not left_out)
-            grid.setHorizontalSpacing(step * (2 if left_out else 3))
-            for place, stretch in enumerate(_STRETCH_NARROW if left_out else _STRETCH):
+        items = [grid.itemAtPosition(0, column) for column in _SPARED]
+        widgets = [item.widget() for item in items if item is not None]
+        if len(widgets) == len(_SPARED):
+            for widget in widgets:
+                if widget is not None:
+                    widget.setVisible(not is_narrow)
+            grid.setHorizontalSpacing(step * (2 if is_narrow else 3))
+            for place, stretch in enumerate(_STRETCH_NARROW if is_narrow else _STRETCH):
                 grid.setColumnStretch(place, stretch)

@@ -52,6 +52,7 @@ class LogsPage(QWidget):
         self._waiting: list[LogLine] = []
         """What came while paused."""
         self._waiting_dropped = 0
+        self._is_read = True
         self._wanted_at: float | None = None
         """Which moment to bring to the top when all lines are there."""
         self.view = LogView(look, "log")
@@ -96,6 +97,13 @@ class LogsPage(QWidget):
             self._wanted_at = at
         else:
             self.view.go_to(at)
+
+    def show_state(self, empty: str, *, is_read: bool) -> None:
+        """Say why no line is there; how many there are is claimed only of what was read."""
+        self.view.show_empty(empty)
+        if is_read is not self._is_read:
+            self._is_read = is_read
+            self._on_counted()
 
     def begin_search(self) -> None:
         """Put the caret into the search field."""
@@ -200,16 +208,14 @@ class LogsPage(QWidget):
         lines = self.view.lines
         searching = bool(lines.query)
         matches = len(lines.matches) if searching else None
-        show_text(
-            self._count,
-            count_text(
-                len(lines.shown),
-                lines.dropped,
-                matches,
-                self.view.current_match,
-                len(self._waiting) + self._waiting_dropped,
-            ),
+        words = count_text(
+            len(lines.shown),
+            lines.dropped,
+            matches,
+            self.view.current_match,
+            len(self._waiting) + self._waiting_dropped,
         )
+        show_text(self._count, words if self._is_read or lines.count else "")
         self._previous.setEnabled(bool(matches))
         self._next.setEnabled(bool(matches))
 

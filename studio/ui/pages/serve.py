@@ -235,7 +235,12 @@ class _Chooser(QWidget):
             show_text(value, text.text, text.tooltip)
 
     def show_plan(self, known: Known, served: Served) -> None:
-        view = plan_view(served.plan, served.plan_problem, is_planning=served.is_planning)
+        view = plan_view(
+            served.plan,
+            served.plan_problem,
+            is_planning=served.is_planning,
+            is_live=known.link is Link.LIVE,
+        )
         self.plan.show_plan(view)
         cards = known.host.gpus if known.host else ()
         self.plan.cards.show_cards(cards, served.plan.gpus if served.plan else ())

@@ -68,9 +68,12 @@ class CompareView(msgspec.Struct, frozen=True, kw_only=True):
     busy: str
 
 
-def compare_view(sides: Sequence[Side]) -> CompareView:
+def compare_view(sides: Sequence[Side], *, is_live: bool = True) -> CompareView:
     """Return the card for one or two plans; nothing in it is reckoned here."""
-    shown = [plan_view(one.plan, one.problem, is_planning=one.is_planning) for one in sides]
+    shown = [
+        plan_view(one.plan, one.problem, is_planning=one.is_planning, is_live=is_live)
+        for one in sides
+    ]
     views = tuple(
         SideView(
             title=side.title if len(sides) > 1 else "",

@@ -135,7 +135,7 @@ def empty_words(error: ErrorInfo | None, *, is_live: bool) -> str:
     if error is not None:
         return ""
     if not is_live:
-        return t("The service does not answer, so no client can be set up now.")
+        return t("The chat clients appear when the service answers.")
     return t("Looking which chat clients are on this machine.")
 
 
@@ -159,10 +159,11 @@ def key_choices(plan: ConnectPlan | None, keys: Iterable[KeyInfo]) -> tuple[KeyC
 
 
 def connect_view(
-    plan: ConnectPlan, done: Connected | Undone | None, *, is_busy: bool
+    plan: ConnectPlan, done: Connected | Undone | None, *, is_busy: bool, is_live: bool
 ) -> ConnectView:
     """Return the client in front; `done` is what was just done to it."""
     connected = done if isinstance(done, Connected) else None
+    can = is_live and not is_busy
     shown = connected.plan if connected is not None else plan
     word, shape, role = _STATES[plan.client.state]
     return ConnectView(
@@ -178,11 +179,11 @@ def connect_view(
             msgspec.structs.replace(one, title=told(one.title)) for one in shown.snippets
         ),
         notes=tuple(told(one) for one in shown.notes),
-        write=_write(plan, connected, is_busy=is_busy),
+        write=_write(plan, connected, can=can),
         undo=ButtonView(
             text=t("Undo"),
             visible=plan.client.state is not ClientState.UNTOUCHED,
-            enabled=not is_busy and plan.client.state is ClientState.CONNECTED,
+            enabled=can and plan.client.state is ClientState.CONNECTED,
             tooltip=_undo_tooltip(plan.client),
         ),
         copy=_copied(shown),
@@ -255,15 +256,15 @@ def _diff_title(plan: ConnectPlan, connected: Connected | None) -> str:
     return t("The file already says all of this.") if plan.is_written else t("What changes")
 
 
-def _write(plan: ConnectPlan, connected: Connected | None, *, is_busy: bool) -> ButtonView:
+def _write(plan: ConnectPlan, connected: Connected | None, *, can: bool) -> ButtonView:
     if plan.path is not None:
         return ButtonView(
             text=t("Write the file"),
-            enabled=not is_busy and not plan.is_written and connected is None,
+            enabled=can and not plan.is_written and connected is None,
             tooltip=t("A backup is kept beside it."),
         )
     text = t("Show the key") if plan.key_exists else t("Make the key and show it")
-    return ButtonView(text=text, enabled=not is_busy and connected is None)
+    return ButtonView(text=text, enabled=can and connected is None)
 
 
 def _undo_tooltip(client: ClientInfo) -> str:

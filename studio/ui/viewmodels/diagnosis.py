@@ -77,7 +77,7 @@ def file_causes(found: Diagnosis) -> tuple[CauseView, ...]:
     )
 
 
-def headline(found: Diagnosis | None, known: RemedyList | None) -> str:
+def headline(found: Diagnosis | None, known: RemedyList | None, *, is_live: bool) -> str:
     """Say what was read, and what came of it."""
     if found is not None:
         source = f"{found.source} · {found.inside}" if found.inside else found.source
@@ -89,6 +89,8 @@ def headline(found: Diagnosis | None, known: RemedyList | None) -> str:
             "{source}: {count} lines, and nothing in them that is known. A report helps somebody"
             " else to find it."
         ).format(source=source, count=f"{found.lines:,}")
+    if known is None and not is_live:
+        return t("What failed last appears when the service answers.")
     if known is None:
         return t("Asking what failed last.")
     if known.failure is None:
@@ -104,11 +106,17 @@ def boot_rows(history: BootHistory | None) -> tuple[BootView, ...]:
     return tuple(_boot(one) for one in reversed(history.boots if history is not None else ()))
 
 
-def boots_headline(rows: Sequence[BootView], *, is_known: bool) -> str:
+def boots_headline(rows: Sequence[BootView], *, is_known: bool, is_live: bool) -> str:
     """Say why no boot is listed, if none is."""
     if rows:
         return ""
-    return t("No engine was started here yet.") if is_known else t("Asking for the boots.")
+    if not is_known:
+        return (
+            t("Asking for the boots.")
+            if is_live
+            else t("The boots appear when the service answers.")
+        )
+    return t("No engine was started here yet.")
 
 
 def _cause(match: Match, remedies: tuple[RemedyLine, ...]) -> CauseView:

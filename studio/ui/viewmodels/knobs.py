@@ -82,11 +82,14 @@ def knobs_view(
     searched: str = "",
     unfolded: bool,
     is_reading: bool = False,
+    is_live: bool = True,
 ) -> KnobsView:
     """Return the rows; `typed` is what was changed, `searched` leaves out what does not match."""
     if detail is None:
         empty = t("Choose a preset to see its settings.")
-        if is_reading:
+        if not is_live:
+            empty = t("The settings appear when the service answers.")
+        elif is_reading:
             empty = t("Reading its settings.")
         return KnobsView(rows=(), rest=(), fold="", empty=empty, note="")
     rows = [_row(name, knob, detail, typed) for name, knob in _ordered(detail.preset.knobs)]

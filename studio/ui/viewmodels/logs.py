@@ -27,6 +27,8 @@ class Gravity(enum.StrEnum):
 
 EMPTY = marked("No lines yet. They appear when the engine starts.")
 NO_MATCH = marked("No line matches.")
+NO_SERVICE = marked("The lines appear when the service answers.")
+NO_SERVICE_LINES = marked("Nothing has been written here yet.")
 
 
 def is_as_grave(line: LogLine, least: Gravity) -> bool:

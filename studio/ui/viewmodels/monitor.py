@@ -245,4 +245,4 @@ def empty_words(tracks: Sequence[Track], *, is_reading: bool, is_live: bool) -> 
         return ""
     if is_reading:
         return t("Reading…")
-    return t("Nothing measured in this span") if is_live else t("The service does not answer")
+    return t("Nothing measured in this span") if is_live else t("Appears when the service answers")

@@ -72,7 +72,9 @@ class PlanView(msgspec.Struct, frozen=True, kw_only=True):
     """What to give up, why not, and what to look out for: a sentence each."""
 
 
-def plan_view(plan: Plan | None, problem: ErrorInfo | None, *, is_planning: bool) -> PlanView:
+def plan_view(
+    plan: Plan | None, problem: ErrorInfo | None, *, is_planning: bool, is_live: bool = True
+) -> PlanView:
     """Return the card for a plan, for its refusal, or for the wait."""
     if problem is not None:
         notes = tuple(told(part) for part in (problem.message, problem.hint or "") if part)
@@ -80,7 +82,11 @@ def plan_view(plan: Plan | None, problem: ErrorInfo | None, *, is_planning: bool
             verdict=t("There is no plan"), role=Role.WARN, shape=Shape.TRIANGLE, notes=notes
         )
     if plan is None:
-        words = t("Planning…") if is_planning else t("Choose a preset to see what fits")
+        words = t("Choose a preset to see what fits")
+        if is_planning:
+            words = t("Planning…")
+        elif not is_live:
+            words = t("What fits appears when the service answers")
         return PlanView(verdict=words, role=Role.QUIET, shape=Shape.RING)
     words, role, shape = _VERDICTS[plan.verdict]
     return PlanView(

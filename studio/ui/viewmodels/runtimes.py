@@ -220,7 +220,8 @@ def _facts(detail: RuntimeDetail) -> tuple[tuple[str, Text], ...]:
 def _size(detail: RuntimeDetail) -> str:
     count = None if detail.packages is None else plural(detail.packages, "package", "packages")
     if detail.info.runtime_id is not None:
-        parts = [t("{size} on the disk").format(size=bytes_text(detail.info.bytes))]
+        size = bytes_text(detail.info.bytes)
+        parts = [size if size == UNKNOWN else t("{size} on the disk").format(size=size)]
     else:
         parts = [
             t("{size} to download").format(size=bytes_text(detail.download_bytes)),

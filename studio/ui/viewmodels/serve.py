@@ -112,9 +112,15 @@ def serve_view(known: Known, ticks: Sequence[Tick], pool: PoolReport | None = No
     return ServeView(
         gauge=_with_pool(_gauge(known, tick, ticks, reason), tick, pool),
         figures=(_pool(known, tick, reason, pool), _spill(tick, reason), _speed(tick, reason)),
-        charts=charts(ticks, _crest(known, tick)),
+        charts=_charts(ticks, _crest(known, tick), is_now=ready),
         show_charts=known.engine.is_serving or any(item.decode_tokens_per_s for item in ticks),
     )
+
+
+def _charts(ticks: Sequence[Tick], crest: int | None, *, is_now: bool) -> tuple[ChartView, ...]:
+    """Return the charts; the last value is said only while it is that of this moment."""
+    shown = charts(ticks, crest)
+    return shown if is_now else tuple(msgspec.structs.replace(one, now="") for one in shown)
 
 
 def _with_pool(view: GaugeView, tick: Tick | None, pool: PoolReport | None) -> GaugeView:

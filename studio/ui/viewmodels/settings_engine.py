@@ -263,11 +263,12 @@ def _update(number: int, update: RuntimeUpdate) -> RowView:
     changes = plural(len(update.packages), "package changes", "packages change")
     size = bytes_text(update.fetch_bytes)
     fetch = t("{size} to fetch").format(size=size) if size != UNKNOWN else ""
-    parts = [kind, changes if update.packages else "", fetch]
+    more = [part for part in (changes if update.packages else "", fetch) if part]
+    parts = [kind.rstrip(".。") if more else kind, *more]
     return fact(
         f"updates.{number}",
         told(update.title),
-        " · ".join(part for part in parts if part),
+        " · ".join(parts),
         note=" ".join(told(one) for one in update.reasons),
         is_warning=not update.usable,
     )

@@ -27,12 +27,14 @@ def gateway_cards(machine: Machine) -> tuple[CardView, ...]:
     report = machine.gateway
     if report is None:
         return ()
-    return (_door(report), _who(report), _names(report))
+    return (_door(report, is_live=machine.is_live), _who(report), _names(report))
 
 
-def _door(report: GatewayReport) -> CardView:
+def _door(report: GatewayReport, *, is_live: bool) -> CardView:
     chosen = report.settings
     is_open = t("Open now.") if report.is_open else t("Opens with the next start.")
+    if not is_live:
+        is_open = t("Not known until the service answers.")
     options = [
         Option(value=LOOPBACK, text=t("This machine")),
         Option(value=EVERYWHERE, text=t("Every network")),

@@ -285,10 +285,10 @@ def service_cards(machine: Machine) -> tuple[CardView, ...]:
     unit = machine.unit
     if unit is None:
         return ()
-    return (_unit(unit), _autostart(unit.autostart, machine), _sleep(unit))
+    return (_unit(unit, is_live=machine.is_live), _autostart(unit.autostart, machine), _sleep(unit))
 
 
-def _unit(unit: UnitInfo) -> CardView:
+def _unit(unit: UnitInfo, *, is_live: bool) -> CardView:
     can = unit.problem is None
     value = t("systemd keeps the service.") if unit.is_installed else t("Nobody keeps the service.")
     if unit.is_edited:
@@ -307,7 +307,11 @@ def _unit(unit: UnitInfo) -> CardView:
             button=t("Let it go") if unit.is_installed else t("Keep it running"),
             is_enabled=can or unit.is_installed,
         ),
-        fact("service.runs", t("Now"), _runs(unit)),
+        fact(
+            "service.runs",
+            t("Now"),
+            _runs(unit) if is_live else t("Not known until the service answers."),
+        ),
     ]
     if unit.has_linger is not None:
         rows.append(

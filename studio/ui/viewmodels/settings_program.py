@@ -128,9 +128,11 @@ def _deeds(status: UpdateStatus) -> list[RowView]:
     if status.command is not None and status.state in (UpdateState.OFFERED, UpdateState.FETCHED):
         rows.append(fact("program.command", t("Type in a terminal"), status.command, is_mono=True))
     if status.previous is not None and status.state not in _COMING:
-        words = t("Version {version} is kept, {size}.").format(
-            version=status.previous, size=bytes_text(status.previous_bytes)
-        )
+        words = t("Version {version} is kept.").format(version=status.previous)
+        if status.previous_bytes is not None:
+            words = t("Version {version} is kept, {size}.").format(
+                version=status.previous, size=bytes_text(status.previous_bytes)
+            )
         rows.append(_deed("rollback", t("Go back to it"), words))
     return rows
 

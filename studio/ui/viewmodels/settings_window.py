@@ -113,8 +113,6 @@ def privacy_cards(machine: Machine) -> tuple[CardView, ...]:
 
 
 def _outside(machine: Machine) -> CardView:
-    network = machine.network
-    offline = network is not None and network.offline
     return CardView(
         id="outside",
         title=t("Nothing leaves this machine"),
@@ -150,21 +148,37 @@ def _outside(machine: Machine) -> CardView:
             fact(
                 "privacy.updates",
                 t("A newer Studio"),
-                t("Once a day, because you allow it under Updates: what the newest version is.")
-                if machine.care is not None and machine.care.check_updates
-                else t("Only when you press “Look now” under Updates."),
+                _newer(machine),
                 note=_feed(machine),
             ),
             fact(
                 "privacy.now",
                 t("Right now"),
-                t("The network is switched off: nothing at all is asked.")
-                if offline
-                else t("The network is allowed, for these only."),
+                _now(machine),
                 note=t("Network, on this page, switches it off."),
             ),
         ),
     )
+
+
+def _newer(machine: Machine) -> str:
+    if machine.care is None:
+        return _unread(machine)
+    if machine.care.check_updates:
+        return t("Once a day, because you allow it under Updates: what the newest version is.")
+    return t("Only when you press “Look now” under Updates.")
+
+
+def _now(machine: Machine) -> str:
+    if machine.network is None:
+        return _unread(machine)
+    if machine.network.offline:
+        return t("The network is switched off: nothing at all is asked.")
+    return t("The network is allowed, for these only.")
+
+
+def _unread(machine: Machine) -> str:
+    return t("Reading…") if machine.is_live else t("Not known until the service answers.")
 
 
 def _feed(machine: Machine) -> str:
@@ -216,7 +230,7 @@ def _prompts(machine: Machine) -> str:
     kept = _kept(machine)
     if kept:
         return t("Kept now, until the time in brackets: {names}.").format(names=", ".join(kept))
-    return t("None are kept.") if machine.keys is not None else ""
+    return t("None are kept.") if machine.keys is not None else _unread(machine)
 
 
 def _keys(machine: Machine) -> str:

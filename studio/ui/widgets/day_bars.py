@@ -27,6 +27,7 @@ class DayBars(QWidget):
         self._look = look
         self._days: tuple[DayView, ...] = ()
         self._at: int | None = None
+        self._unread = ""
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -36,12 +37,14 @@ class DayBars(QWidget):
     @property
     def said(self) -> str:
         """Return what is said of the day that is pointed at, or of all of them."""
+        if self._unread:
+            return self._unread
         return total_line(self._days) if self._at is None else day_line(self._days[self._at])
 
-    def show_days(self, days: tuple[DayView, ...]) -> None:
-        """Show other days."""
-        if days != self._days:
-            self._days = days
+    def show_days(self, days: tuple[DayView, ...], unread: str = "") -> None:
+        """Show other days; without any, `unread` says why, and no scale is made up."""
+        if (days, unread) != (self._days, self._unread):
+            self._days, self._unread = days, unread
             self._at = None if self._at is None or self._at >= len(days) else self._at
             self._say()
 
@@ -78,6 +81,8 @@ class DayBars(QWidget):
             y = round(area.bottom() - share * area.height())
             grid = self._look.colour("ink", self._look.tokens.share["grid"])
             painter.fillRect(QRectF(area.left(), y, area.width(), 1), grid)
+            if self._unread:
+                continue
             painter.setPen(self._look.colour("quiet"))
             box = QRectF(0, y - 9, _LEFT - 8, 18)
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -85,8 +90,12 @@ class DayBars(QWidget):
         wide = area.width() / max(1, len(self._days))
         for place, day in enumerate(self._days):
             self._paint_day(painter, area, QRectF(area.left() + place * wide, 0, wide, 0), day, top)
-        self._paint_labels(painter, area, wide)
-        self._paint_legend(painter)
+        if self._unread:
+            painter.setPen(self._look.colour("quiet"))
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._unread)
+        else:
+            self._paint_labels(painter, area, wide)
+            self._paint_legend(painter)
         if self.hasFocus():
             painter.setPen(QPen(self._look.colour("water"), 1))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
@@ -164,6 +173,8 @@ class Spark(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw a bar a day, the largest as high as there is room."""
+        if not self._days:  # not known: a line would say that nothing was used
+            return
         painter = QPainter(self)
         wide = self.width() / max(1, len(self._days))
         top = max((day.tokens for day in self._days), default=0)

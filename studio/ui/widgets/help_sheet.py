@@ -28,9 +28,11 @@ class HelpSheet(Dialog):
         first, second = QVBoxLayout(), QVBoxLayout()
         first.addLayout(self._group(groups[0]))
         first.addStretch(1)
-        for group in groups[1:]:
+        second.setSpacing(0)
+        for place, group in enumerate(groups[1:]):
+            if place:
+                second.addSpacing(look.space("page_margin"))
             second.addLayout(self._group(group))
-            second.addSpacing(look.space("card_gap"))
         second.addStretch(1)
         columns.addLayout(first, 1)
         columns.addLayout(second, 1)

@@ -58,6 +58,8 @@ class LogView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._look = look
         self.lines = LogLines()
+        self.empty = t(EMPTY)
+        """What is said where there is no line."""
         self._follow = True
         self._steers = False
         self._anchor: int | None = None
@@ -102,6 +104,12 @@ class LogView(QAbstractScrollArea):
             self._to_end()
         self.viewport().update()
         self.counted.emit()
+
+    def show_empty(self, words: str) -> None:
+        """Say why there is no line, where there is none."""
+        if words != self.empty:
+            self.empty = words
+            self.viewport().update()
 
     def filter(self, gravity: Gravity, *, only_matches: bool = False) -> None:
         """Show only lines that are grave enough, and on request only those that match."""
@@ -218,7 +226,7 @@ class LogView(QAbstractScrollArea):
     def _paint_empty(self, painter: QPainter) -> None:
         painter.setFont(self._look.font())
         painter.setPen(self._look.colour("quiet"))
-        words = t(NO_MATCH) if self.lines.count else t(EMPTY)
+        words = t(NO_MATCH) if self.lines.count else self.empty
         painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_row(self, painter: QPainter, row: int, line: LogLine, top: int) -> None:

@@ -1,6 +1,6 @@
 """The strip above every page: preset, state in words, address with copy, the engine's buttons."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
@@ -17,6 +17,7 @@ _NARROW = 840
 _TITLE_MOST = 320
 """So much of a preset's name counts for more than words on buttons."""
 _ADDRESS_WIDTH = 280
+_PLACE_WIDTH = 160
 
 
 class Strip(QFrame):
@@ -70,7 +71,9 @@ class Strip(QFrame):
         """Show `view`."""
         self._place.setVisible(view.place is not None)
         if view.place is not None:
-            show_text(self._place, view.place.text, view.place.tooltip)
+            metrics = self._place.fontMetrics()
+            name = metrics.elidedText(view.place.text, Qt.TextElideMode.ElideMiddle, _PLACE_WIDTH)
+            show_text(self._place, name, view.place.tooltip)
             self._place.setAccessibleName(view.place.tooltip)
         self._title.show_text(view.title)
         self._expert.show_text(view.expert)
@@ -131,7 +134,7 @@ class Strip(QFrame):
         row = self._row
         row.setContentsMargins(look.space("page_margin"), 0, look.space("page_margin"), 0)
         row.setSpacing(step * 2)
-        row.addWidget(self._place)
+        row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(names, 1)
         row.addSpacing(step * 2)
         row.addLayout(facts)

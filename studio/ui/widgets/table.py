@@ -16,7 +16,14 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from studio.ui.theme import Look
@@ -147,6 +154,7 @@ class Table(QTableView):
         super().__init__()
         self.setObjectName(name)
         self.setAccessibleName(words)
+        self._look = look
         self.rows_model = TableModel(columns)
         self._proxy = _Sorted(self)
         self._proxy.setSourceModel(self.rows_model)
@@ -210,9 +218,22 @@ class Table(QTableView):
         super().resizeEvent(event)
         self.fit()
 
-    def height_of(self, least: int) -> int:
-        """Return the height that shows every row, and room for `least` of them."""
-        rows = max(least, len(self.rows_model.rows))
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a rule below each row, but not above the frame, which is one itself."""
+        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        width, end = self.viewport().width(), self.viewport().height() - 1
+        colour = self._look.colour("ink", self._look.tokens.share["hairline"])
+        for row in range(max(0, self.rowAt(0)), self._proxy.rowCount()):
+            bottom = self.rowViewportPosition(row) + self.rowHeight(row) - 1
+            if bottom >= end:
+                break
+            painter.fillRect(0, bottom, width, 1, colour)
+        painter.end()
+
+    def height_of(self, least: int, most: int | None = None) -> int:
+        """Return the height that shows every row up to `most`, and room for `least` of them."""
+        rows = max(least, min(len(self.rows_model.rows), most or len(self.rows_model.rows)))
         row = self.verticalHeader().defaultSectionSize()
         return self.horizontalHeader().sizeHint().height() + rows * row + 2 * self.frameWidth()
 

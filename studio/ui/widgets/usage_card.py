@@ -16,7 +16,7 @@ from studio.ui.widgets.text import label, show_text
 
 _KEY_WIDTH = 180
 _COLUMN = 84
-_HEAD, _ROW, _MOST_ROWS = 36, 34, 8
+_MOST_ROWS = 8
 
 
 class UsageCard(Card):
@@ -46,6 +46,7 @@ class UsageCard(Card):
         self.bars.pointed.connect(self._on_said)
         self.tables = {by: self._made(look, by) for by in (UsageBy.KEY, UsageBy.MODEL)}
         self._choices: tuple[tuple[str, str], ...] = ()
+        self.key.addItem(t("All keys"), "")
         self._lay_out(look)
 
     @property
@@ -76,16 +77,16 @@ class UsageCard(Card):
         blocked.unblock()
 
     def show_use(
-        self, days: tuple[DayView, ...], lines: tuple[UsageLine, ...], *, is_read: bool = True
+        self, days: tuple[DayView, ...], lines: tuple[UsageLine, ...], *, unread: str = ""
     ) -> None:
-        """Show bars and rows; until they were read, nothing is claimed of them."""
-        self.bars.show_days(days)
-        self._on_said(self.bars.said if is_read else t("Reading…"))
+        """Show bars and rows; `unread` says why nothing can be said of them yet."""
+        self.bars.show_days(() if unread else days, unread)
+        self._on_said(self.bars.said)
         for by, table in self.tables.items():
             table.setVisible(by is self.by and bool(lines))
         table = self.tables[self.by]
         table.show_rows([Row(one.id, tuple(Cell(*cell) for cell in one.cells)) for one in lines])
-        table.setFixedHeight(_HEAD + _ROW * min(len(lines), _MOST_ROWS))
+        table.setFixedHeight(table.height_of(0, _MOST_ROWS))
 
     def _on_said(self, words: str) -> None:
         show_text(self._said, words)
@@ -123,6 +124,7 @@ class UsageCard(Card):
         foot.addStretch(1)
         tables = QVBoxLayout()
         for table in self.tables.values():
+            table.hide()
             tables.addWidget(table)
         self.column.addLayout(top)
         self.column.addWidget(self.bars)

@@ -19,6 +19,7 @@ from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.keys import KeyDeed
 from studio.ui.widgets.day_bars import Spark
 from studio.ui.widgets.sign import Sign
+from studio.ui.widgets.text import Elided
 from studio.ui.window import MainWindow
 from tests.ui.fake_keys import PROMPT, SECRET, FakeKeys
 from tests.ui.fake_service import KEY, PORT_TAKEN, FakeService
@@ -150,6 +151,21 @@ def entry(page: KeysController, key: str, deed: KeyDeed) -> QAction:
     row = page.view.findChild(QWidget, f"key-{key}")
     assert isinstance(row, KeyLine)
     return next(action for action in row.menu().actions() if action.data() == deed.value)
+
+
+def test_a_narrow_page_leaves_the_names_whole(page: KeysPage) -> None:
+    """In a window of 900 pixels; the use below counts the requests."""
+    name = "Continue in VS Code, laptop"
+    page.resize(840, 500)
+    page.show_known(Known(link=Link.LIVE, keys=(msgspec.structs.replace(KEY, name=name),)))
+    page.grab()  # lays everything out
+
+    cell = next(one for one in page.findChildren(Elided) if one.text() == name)
+
+    assert cell.fontMetrics().horizontalAdvance(name) <= cell.width()
+    page.resize(1_100, 500)
+    page.grab()
+    assert {one.text() for one in page.findChildren(Elided) if one.isVisible()} >= {"1,284"}
 
 
 def test_a_key_with_limits_is_made_by_the_form_and_shown_once(

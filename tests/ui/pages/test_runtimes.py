@@ -6,11 +6,13 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.domain.bundles import ExportRequest, ImportRequest
+from studio.domain.errors import ErrorInfo
 from studio.domain.events import StageProgress, StageState
 from studio.domain.runtimes import CollectRequest
 from studio.ui.controllers.runtimes import RuntimesController
 from studio.ui.state import Link
 from studio.ui.viewmodels.frame import PageId
+from studio.ui.viewmodels.runtimes import Deed
 from studio.ui.widgets.path_dialog import PathDialog
 from studio.ui.window import MainWindow
 from tests.ui.fake_runtimes import (
@@ -265,3 +267,18 @@ def test_a_work_that_fell_silent_holds_nobody_up(
     assert page.view.work.isHidden()
     service.publish(msgspec.structs.replace(INSTALLING, done=300_000_000))
     qtbot.waitUntil(page.view.work.isVisible)
+
+
+def test_trying_again_is_offered_for_what_was_tried_alone(
+    qtbot: QtBot, page: RuntimesController, window: MainWindow, fake: FakeRuntimes
+) -> None:
+    """Pressed under a refused fingerprint it would do the last work once more."""
+    fake.refusal = ErrorInfo(code="disk-full", message="The disk is full.")
+    page.do(Deed.REPAIR)
+    qtbot.waitUntil(lambda: page.view.problem.isVisible() and not page.area.pending)
+    assert shown(window, "runtimes-problem-retry")
+
+    page.area.trust("5f3a", "A friend")
+    qtbot.waitUntil(lambda: "no fingerprint" in tree_text(page.view.problem))
+
+    assert not shown(window, "runtimes-problem-retry")

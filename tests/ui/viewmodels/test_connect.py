@@ -37,12 +37,14 @@ def test_a_state_is_a_word_and_decides_about_undo(
     """A changed file is not put back, and the button says why."""
     clients.become("claude-code", state)
 
-    view = connect_view(clients.plan("claude-code"), None, is_busy=False)
+    view = connect_view(clients.plan("claude-code"), None, is_busy=False, is_live=True)
 
     assert view.sign.text == word
     assert (view.undo.visible, view.undo.enabled) == undo
     assert view.undo.tooltip
-    assert not connect_view(clients.plan("claude-code"), None, is_busy=True).write.enabled
+    plan = clients.plan("claude-code")
+    assert not connect_view(plan, None, is_busy=True, is_live=True).write.enabled
+    assert not connect_view(plan, None, is_busy=False, is_live=False).write.enabled
 
 
 def test_keys_to_choose_from_are_those_that_can_be_shown(clients: FakeClients) -> None:

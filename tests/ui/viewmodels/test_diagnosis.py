@@ -32,16 +32,17 @@ def test_remedies_of_a_file_are_only_words() -> None:
     (cause,) = file_causes(found)
 
     assert [one.number for one in cause.remedies] == [None, None]
-    assert "/a.zip · engine.log" in headline(found, None)
+    assert "/a.zip · engine.log" in headline(found, None, is_live=True)
 
 
 def test_the_headline_says_the_next_step() -> None:
     """Also when nothing failed and when nothing is known."""
     nothing = Diagnosis(matches=(), source="/a", lines=7)
-    assert "nothing in them that is known" in headline(nothing, KNOWN)
-    assert "Drop a log" in headline(None, RemedyList())
-    assert headline(None, KNOWN) == "What failed last:"
-    assert headline(None, None)
+    assert "nothing in them that is known" in headline(nothing, KNOWN, is_live=True)
+    assert "Drop a log" in headline(None, RemedyList(), is_live=True)
+    assert headline(None, KNOWN, is_live=True) == "What failed last:"
+    assert headline(None, None, is_live=True) == "Asking what failed last."
+    assert "appears when the service" in headline(None, None, is_live=False)
 
 
 def test_boots_come_newest_first_with_what_is_not_known_as_such() -> None:
@@ -56,5 +57,11 @@ def test_boots_come_newest_first_with_what_is_not_known_as_such() -> None:
     odd = msgspec.structs.replace(BOOTS.boots[0], at="long ago", phases_s={"new-phase": 3.0})
     (row,) = boot_rows(msgspec.structs.replace(BOOTS, boots=(odd,)))
     assert (row.at, row.phases) == ("long ago", "new-phase 3.0 s")
-    assert boots_headline((), is_known=True) == "No engine was started here yet."
-    assert boots_headline((row,), is_known=True) == ""
+    assert boots_headline((), is_known=True, is_live=True) == "No engine was started here yet."
+    assert boots_headline((row,), is_known=True, is_live=True) == ""
+
+
+def test_boots_nobody_told_of_are_not_none() -> None:
+    """A service that is away has said nothing of them; one that is slow will."""
+    assert "appear when the service" in boots_headline((), is_known=False, is_live=False)
+    assert boots_headline((), is_known=False, is_live=True) == "Asking for the boots."

@@ -92,7 +92,7 @@ def test_updates_say_what_they_are_and_why_one_cannot_be_had() -> None:
     )
     found = rows(update_cards(Machine(updates=RuntimeUpdates(updates=(first, newer)))))
 
-    assert found["updates.0"].value == "Its recipe has changed. · 41.0 MiB to fetch"
+    assert found["updates.0"].value == "Its recipe has changed · 41.0 MiB to fetch"
     assert found["updates.1"].value == "A newer runtime of its kind."
     assert found["updates.1"].note == "Needs a card."
     assert found["updates.1"].is_warning

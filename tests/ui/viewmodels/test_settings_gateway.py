@@ -39,7 +39,7 @@ def test_an_address_of_one_network_is_a_choice_of_its_own() -> None:
 
 def test_aliases_say_what_they_mean() -> None:
     """An alias of nothing means whatever is served."""
-    found = rows(gateway_cards(Machine(gateway=GATEWAY)))
+    found = rows(gateway_cards(Machine(is_live=True, gateway=GATEWAY)))
 
     assert [one.text for one in found["gateway.aliases"].items] == [
         "gpt-4o → whatever is served",

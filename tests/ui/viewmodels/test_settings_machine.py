@@ -99,12 +99,12 @@ def test_own_and_foreign_certificates_and_notes_are_told_apart() -> None:
 
 def test_a_unit_can_be_let_go_or_put_up_and_what_is_in_the_way_is_said() -> None:
     """Where no systemd runs, the button rests and the reason stands below."""
-    kept = rows(service_cards(Machine(unit=UNIT)))
+    kept = rows(service_cards(Machine(is_live=True, unit=UNIT)))
     problem = ErrorInfo(code="no-systemd", message="No systemd runs here.", hint="Do so.")
     without = UnitInfo(
         unit_file="/u", is_installed=False, user="ada", runs_as=RunsAs.HAND, pid=7, problem=problem
     )
-    found = rows(service_cards(Machine(unit=without)))
+    found = rows(service_cards(Machine(is_live=True, unit=without)))
 
     assert kept["service.unit"].button == "Let it go"
     assert kept["service.runs"].value == "Kept by systemd, process 4200."

@@ -85,3 +85,12 @@ def test_a_window_of_the_version_before_says_so() -> None:
     assert (
         "installed" in rows(came=Came.SETUP, version="1.0.0", used="1.0.0")["program.version"].value
     )
+
+
+def test_a_version_before_says_its_size_where_that_is_known() -> None:
+    """A dash in the middle of a sentence says nothing."""
+    known = rows(previous="0.9.4", previous_bytes=3 << 20)
+    unknown = rows(previous="0.9.4", previous_bytes=None)
+
+    assert known["program.rollback"].value == "Version 0.9.4 is kept, 3.0 MiB."
+    assert unknown["program.rollback"].value == "Version 0.9.4 is kept."

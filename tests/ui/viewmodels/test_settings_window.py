@@ -55,7 +55,7 @@ def test_kept_prompts_are_named_and_marked() -> None:
     assert found.is_warning
     assert "Open WebUI (29 Nov 2026, 17:00)" in found.value
     assert rows(privacy_cards(Machine(keys=(KEY,))))["privacy.prompts"].value == "None are kept."
-    assert rows(privacy_cards(Machine()))["privacy.prompts"].value == ""
+    assert "Not known" in rows(privacy_cards(Machine()))["privacy.prompts"].value
 
 
 def test_where_keys_lie_is_said_with_the_reason_for_no_keyring() -> None:
@@ -85,6 +85,6 @@ def test_who_is_asked_for_a_newer_studio_is_said_by_what_was_allowed() -> None:
     assert row.value.startswith("Once a day, because you allow it")
     assert "releases.example" in row.note
 
-    row = rows(privacy_cards(Machine()))["privacy.updates"]
+    row = rows(privacy_cards(Machine(care=CareSettings())))["privacy.updates"]
     assert row.value.startswith("Only when you press")
     assert row.note == ""

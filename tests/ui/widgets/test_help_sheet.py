@@ -23,3 +23,18 @@ def test_it_lists_every_key_and_escape_closes_it(qtbot: QtBot, look: Look) -> No
     qtbot.keyClick(sheet, Qt.Key.Key_Escape)
 
     assert not sheet.isVisible()
+
+
+def test_groups_stand_as_far_apart_as_the_margin(qtbot: QtBot, look: Look) -> None:
+    """A gap in the middle looks like a group that is missing."""
+    sheet = HelpSheet(look, key_groups(tuple(PageId)))
+    look.dress(sheet)
+    qtbot.addWidget(sheet)
+    sheet.show()
+    sheet.grab()  # lays everything out
+    words = {one.text(): one for one in sheet.findChildren(QLabel)}
+    above, below = words["Ctrl+9"], words["Inside a page"]
+
+    apart = below.mapTo(sheet, below.rect().topLeft()) - above.mapTo(sheet, above.rect().topLeft())
+
+    assert apart.y() - above.height() in range(12, look.space("page_margin") + 4)

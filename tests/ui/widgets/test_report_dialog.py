@@ -4,7 +4,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.domain.errors import ErrorInfo
@@ -77,3 +78,19 @@ def test_a_report_that_cannot_be_made_says_how_else(dialog: ReportDialog) -> Non
     assert "The service is gone." in _said(dialog, "report-about")
     assert "weir report" in _said(dialog, "report-about")
     assert not _save(dialog).isEnabled()
+
+
+@pytest.mark.parametrize("name", ["report-files", "report-text", "report-save", "report-close"])
+def test_escape_closes_it_wherever_the_keyboard_is(
+    qtbot: QtBot, dialog: ReportDialog, name: str
+) -> None:
+    """Nothing is saved, and nothing is kept of it."""
+    dialog.show_preview(REPORT)
+    part = dialog.findChild(QWidget, name)
+    assert part is not None
+    part.setFocus()
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)  # qtbot closes it, too
+
+    qtbot.keyClick(part, Qt.Key.Key_Escape)
+
+    assert not dialog.isVisible()

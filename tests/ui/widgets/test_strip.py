@@ -1,6 +1,7 @@
 """The strip and the banner."""
 
 import msgspec
+import pytest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -99,3 +100,25 @@ def test_the_name_of_the_preset_is_whole_where_words_on_buttons_can_go(
     strip.resize(1_600, 64)
     qtbot.waitUntil(lambda: copy.text() != "")
     assert title.width() >= needed
+
+
+@pytest.mark.parametrize("name", ["box", "ada@gpu-box-in-the-hall-on-the-second-floor.example.org"])
+def test_another_machines_name_is_a_small_sign_whatever_its_length(
+    qtbot: QtBot, look: Look, name: str
+) -> None:
+    """It stood as high as the strip, and a long one took the place of everything else."""
+    strip = Strip(look)
+    look.dress(strip)
+    qtbot.addWidget(strip)
+    strip.resize(840, strip.height())
+    with qtbot.waitExposed(strip):
+        strip.show()
+    known = msgspec.structs.replace(READY_WITH_ADDRESS, place=name)
+    strip.show_frame(frame_view(known, 0.0, chosen=None, choosing=False))
+    strip.grab()  # lays everything out
+    place = strip.findChild(QLabel, "place")
+    assert place is not None
+
+    assert place.height() < strip.height() / 2
+    assert place.width() < 200
+    assert name in place.toolTip() + place.text()

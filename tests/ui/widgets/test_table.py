@@ -126,3 +126,30 @@ def test_a_column_that_cuts_its_words_gets_the_room_nobody_needs(qtbot: QtBot, l
     header.resizeSection(1, 40)
     table.show_rows([Row("a", (Cell("short"), Cell(long)))])
     assert header.sectionSize(1) == 40
+
+
+def test_a_rule_parts_rows_and_none_doubles_the_frame(qtbot: QtBot, table: Table) -> None:
+    """Below the last row stands the frame, where the table ends there; else a rule closes it."""
+    table.setFixedHeight(table.height_of(0))
+    with qtbot.waitExposed(table):
+        pass
+    assert ruled(table) == [True, True, False]
+
+    table.setFixedHeight(table.height_of(0) + 40)
+
+    assert ruled(table) == [True, True, True]
+
+
+def test_a_table_is_no_higher_than_its_rows_or_a_bound(table: Table) -> None:
+    """What has more rows scrolls."""
+    row_height = table.rowHeight(0)
+
+    assert table.height_of(5) - table.height_of(0) == 2 * row_height
+    assert table.height_of(0) - table.height_of(0, 2) == row_height
+
+
+def ruled(table: Table) -> list[bool]:
+    """Tell of each row whether its last line of pixels is another than the one above."""
+    picture = table.viewport().grab().toImage()
+    ends = [table.rowViewportPosition(row) + table.rowHeight(row) - 1 for row in range(3)]
+    return [picture.pixel(3, end) != picture.pixel(3, end - 2) for end in ends]

@@ -57,7 +57,7 @@ def test_nothing_is_claimed_of_a_use_that_was_not_read_yet(qtbot: QtBot, look: L
     qtbot.addWidget(card)
     said = card.findChild(QLabel, "usage-said")
     assert said is not None
-    card.show_use((), (), is_read=False)
+    card.show_use((), (), unread="Reading…")
     assert said.text() == "Reading…"
 
     card.show_use((), ())
