@@ -1,8 +1,8 @@
 """A stick for a machine without a network, by docs/user/install-linux.md, word by word.
 
 On the machine with a network the runtime is exported and the model's folder copied; on the other,
-which has the loopback alone, the .run and the .deb install, the runtime is imported and the small
-model answers.
+which has the loopback alone, the .run and the .deb install, runtime and model are imported and the
+small model answers.
 """
 
 import os
@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from installer import served
+from installer import served, trial_results
 from installer.roots import BORROWED, HOME, Root, over, say
 
 RUNTIME = "cpu-vllm-0.32.0"
 MODEL = "smollm2-135m-instruct-f32"
 STICK = "media/stick"
+STICK_FOLDER, WHOLE = "stick", "stick.whole"
+"""On the machine with a network: what is on the stick, and what stands for it once it is whole."""
 _FINGERPRINT = "fingerprint"
 """A file on the stick: what the person noted."""
 NEEDS = f"{BORROWED} xz-utils"
@@ -30,9 +32,13 @@ def write_stick(dist: Path, work: Path, seed: Path) -> Path:
     """Fill a stick on this machine, the one with a network: packages, runtime, models.
 
     The runtime is exported where it was installed: its scripts hold that place. Raises:
-    RuntimeError, subprocess.CalledProcessError.
+    RuntimeError, subprocess.CalledProcessError. One that was filled whole is taken as it is.
     """
-    stick, prefix = work / "stick", work / "stick-maker"
+    stick, prefix, whole = work / STICK_FOLDER, work / "stick-maker", work / WHOLE
+    stands_for = trial_results.inputs([*dist.glob("*.run"), *dist.glob("*.deb")], [str(seed)])
+    if whole.is_file() and whole.read_text(encoding="ascii") == stands_for:
+        return stick
+    whole.unlink(missing_ok=True)
     for old in (stick, prefix):
         shutil.rmtree(old, ignore_errors=True)
     stick.mkdir(parents=True)
@@ -59,7 +65,8 @@ def write_stick(dist: Path, work: Path, seed: Path) -> Path:
     shutil.rmtree(prefix)
     names = sorted(path.name for path in stick.iterdir())
     size = sum(path.stat().st_size for path in stick.rglob("*") if path.is_file())
-    say(f"stick: {size / 1e6:.0f} MB, {' '.join(names)}")
+    whole.write_text(stands_for, encoding="ascii")
+    say(f"  stick: {size / 1e6:.0f} MB, {' '.join(names)}")
     return stick
 
 
@@ -87,9 +94,10 @@ def _serve(made: Root, stick: Path, user: str, program: str) -> None:
     said = made.refused(program, *words, user=user)
     say(f"  without a network: {said}")
     made.run(program, *words, "--trust", fingerprint, user=user)
-    models = f"{HOME}/{served.OWN_FOLDER}/models"
-    made.run("mkdir", "-p", models, user=user)
-    made.run("cp", "-r", f"/{STICK}/models/{MODEL}", f"{models}/", user=user)
+    model = f"/{STICK}/models/{MODEL}"
+    made.run(program, "models", "import", model, "--by", "copy", user=user)
+    said = made.run(program, "models", "missing", served.PRESET, user=user).strip()
+    say(f"  models missing: {said.splitlines()[-1]}")
     served.first_run(made, user, program)
 
 
