@@ -84,9 +84,12 @@ class Root:
                 said, _ = running.communicate(timeout=within_s)
             except subprocess.TimeoutExpired as late:
                 end_all(self.folder)
-                heard = (late.output or b"").decode("utf-8", "replace")
-                words = f"{' '.join(command)}: not done after {within_s:.0f} s\n{heard}"
-                raise RuntimeError(words) from late
+                heard = late.output or b""  # bytes also where text was asked for
+                said = heard.decode("utf-8", "replace") if isinstance(heard, bytes) else heard
+                words = f"{' '.join(command)}: not done after {within_s:.0f} s"
+                raise RuntimeError(f"{words}\n{said}") from late
+            finally:
+                running.kill()  # where this program is ended; what has ended is not harmed
         return running, said
 
     def refused(self, *command: str, user: str, **more: str) -> str:

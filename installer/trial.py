@@ -276,6 +276,9 @@ def main() -> int:
     try:
         with _alone(options.work):
             return _try_all(_wanted(options), options)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nCut off. The same command goes on with what has not passed.\n")
+        return 128 + signal.SIGINT
     except (RuntimeError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
