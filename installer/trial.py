@@ -61,7 +61,7 @@ from installer.windows import wine
 
 DEBIANS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 WINE = "wine"
-_FOR_ALL = ("appimage", "broken", trial_offline.STICK_FOLDER)
+_FOR_ALL = ("appimage", "broken", "stick")
 _SCREEN = "xvfb xauth libxcb-cursor0"
 
 
@@ -204,7 +204,10 @@ def try_update(made: Root, wanted: Wanted, user: str) -> None:
     trial_update.try_small_disk(made, wanted.run, wanted.newer, user)
     broken = None
     if wanted.has_key:
-        broken = trial_update.without_catalogue(wanted.newer, wanted.work / "broken")
+        of = trial_results.inputs(wanted.newer.glob("*.run"), [])
+        make = functools.partial(trial_update.without_catalogue, wanted.newer)
+        folder = trial_results.kept(wanted.work / "broken", of, make)
+        broken = next((folder / "out").glob("*.run"))
     trial_update.try_update(made, wanted.run, wanted.newer, user, wanted.seed, broken)
 
 
@@ -215,7 +218,10 @@ def try_appimage(made: Root, wanted: Wanted, user: str) -> None:
         missing = trial_appimage.lacks()
         if missing is not None:
             raise LeftOut(f"a stand-in of its runtime needs: {missing}")
-        image = trial_appimage.build(wanted.deb, wanted.work / "appimage")
+        of = trial_results.inputs([wanted.deb], [])
+        make = functools.partial(trial_appimage.build, wanted.deb)
+        folder = trial_results.kept(wanted.work / "appimage", of, make)
+        image = next(folder.glob("*.AppImage"))
         say("  with a stand-in of its runtime")
     made.apt("install", *window_libraries(made), *_SCREEN.split())
     trial_appimage.try_appimage(made, image, user)
@@ -225,7 +231,9 @@ def try_offline(made: Root, wanted: Wanted, user: str) -> None:
     """Install and serve from a stick. Raises: RuntimeError, LeftOut."""
     if wanted.seed is None:
         raise LeftOut("no --home")
-    stick = trial_offline.write_stick(wanted.dist, wanted.work, wanted.seed)
+    of = trial_results.inputs([wanted.deb, wanted.run], [str(wanted.seed)])
+    make = functools.partial(trial_offline.write_stick, wanted.dist, wanted.seed)
+    stick = trial_results.kept(wanted.work / "stick", of, make)
     made.apt("install", *trial_offline.NEEDS.split())
     trial_offline.try_offline(made, stick, user)
 
@@ -369,7 +377,7 @@ def _tidy(work: Path) -> None:
     """Remove what was made for the trials; their results stay."""
     for folder in (*_made_in(work), *(work / name for name in _FOR_ALL)):
         clear(folder)
-    (work / trial_offline.WHOLE).unlink(missing_ok=True)
+        trial_results.whole(folder).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

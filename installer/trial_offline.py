@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from installer import served, trial_results
+from installer import served
 from installer.roots import BORROWED, HOME, Root, over, say
 
 RUNTIME = "cpu-vllm-0.32.0"
 MODEL = "smollm2-135m-instruct-f32"
 STICK = "media/stick"
-STICK_FOLDER, WHOLE = "stick", "stick.whole"
-"""On the machine with a network: what is on the stick, and what stands for it once it is whole."""
 _FINGERPRINT = "fingerprint"
 """A file on the stick: what the person noted."""
 NEEDS = f"{BORROWED} xz-utils"
@@ -28,20 +26,14 @@ NEEDS = f"{BORROWED} xz-utils"
 _PROGRAM = f"{HOME}/.local/bin/weir"
 
 
-def write_stick(dist: Path, work: Path, seed: Path) -> Path:
+def write_stick(dist: Path, seed: Path, stick: Path) -> None:
     """Fill a stick on this machine, the one with a network: packages, runtime, models.
 
     The runtime is exported where it was installed: its scripts hold that place. Raises:
-    RuntimeError, subprocess.CalledProcessError. One that was filled whole is taken as it is.
+    RuntimeError, subprocess.CalledProcessError.
     """
-    stick, prefix, whole = work / STICK_FOLDER, work / "stick-maker", work / WHOLE
-    stands_for = trial_results.inputs([*dist.glob("*.run"), *dist.glob("*.deb")], [str(seed)])
-    if whole.is_file() and whole.read_text(encoding="ascii") == stands_for:
-        return stick
-    whole.unlink(missing_ok=True)
-    for old in (stick, prefix):
-        shutil.rmtree(old, ignore_errors=True)
-    stick.mkdir(parents=True)
+    prefix = stick.with_name(f"{stick.name}-maker")
+    shutil.rmtree(prefix, ignore_errors=True)
     for path in dist.iterdir():
         if path.suffix in (".run", ".deb") or path.name.startswith("SHA256SUMS"):
             shutil.copy(path, stick)
@@ -65,9 +57,7 @@ def write_stick(dist: Path, work: Path, seed: Path) -> Path:
     shutil.rmtree(prefix)
     names = sorted(path.name for path in stick.iterdir())
     size = sum(path.stat().st_size for path in stick.rglob("*") if path.is_file())
-    whole.write_text(stands_for, encoding="ascii")
     say(f"  stick: {size / 1e6:.0f} MB, {' '.join(names)}")
-    return stick
 
 
 def try_offline(made: Root, stick: Path, user: str) -> None:

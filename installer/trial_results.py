@@ -8,6 +8,7 @@ import contextlib
 import datetime
 import hashlib
 import io
+import shutil
 import subprocess
 import sys
 import time
@@ -103,13 +104,31 @@ class Results:
 
 def inputs(files: Iterable[Path], words: Iterable[str]) -> str:
     """Return what stands for files and words: another file or word, another text."""
-    whole = hashlib.sha256()
+    sums = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
-            whole.update(hashlib.file_digest(file, "sha256").digest())
+            sums.update(hashlib.file_digest(file, "sha256").digest())
     for word in words:
-        whole.update(word.encode() + b"\0")
-    return whole.hexdigest()
+        sums.update(word.encode() + b"\0")
+    return sums.hexdigest()
+
+
+def kept(folder: Path, stands_for: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder for trials, made by `make` unless it was, whole and of the same inputs."""
+    marker = whole(folder)
+    if marker.is_file() and marker.read_text(encoding="ascii") == stands_for:
+        return folder
+    marker.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    make(folder)
+    marker.write_text(stands_for, encoding="ascii")
+    return folder
+
+
+def whole(folder: Path) -> Path:
+    """Return the file that says of what inputs a kept folder was made."""
+    return folder.with_name(f"{folder.name}.whole")
 
 
 def table(results: Iterable[Result]) -> Iterator[str]:

@@ -91,6 +91,31 @@ def test_inputs_differ_with_a_file_and_with_a_word(tmp_path: Path) -> None:
     assert found != trial_results.inputs([other], ["x", "y"])
 
 
+def test_what_was_made_for_trials_is_made_once_and_never_half(tmp_path: Path) -> None:
+    """A stick of 1.4 GB takes minutes; half a one would fail in a way that nobody understands."""
+    made: list[str] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder.name)
+        (folder / "part").write_text("x", encoding="ascii")
+
+    def breaks(folder: Path) -> None:
+        make(folder)
+        raise RuntimeError("the disk is full")
+
+    folder = tmp_path / "stick"
+    with pytest.raises(RuntimeError):
+        trial_results.kept(folder, "a", breaks)
+    for inputs in ("a", "a", "b"):
+        assert trial_results.kept(folder, inputs, make) == folder
+
+    assert len(made) == 3
+    with pytest.raises(RuntimeError):
+        trial_results.kept(folder, "c", breaks)
+    trial_results.kept(folder, "b", make)
+    assert len(made) == 5
+
+
 def test_the_table_is_for_people() -> None:
     """One line for each trial, under what the columns are."""
     results = [
