@@ -256,11 +256,10 @@ packages-newer: dev ## Build the next version's packages into dist-newer/, for p
 	$(BIN)/python -m installer.newer dist-newer $(ARGS)
 
 # The libraries make a stand-in of the file that mounts an AppImage.
-packages-test: dev ## As root: try dist/ in roots of Debian 12 and 13 (ARGS=--suite=bookworm), and under wine
-	@$(MAKE) --no-print-directory apt APT='debootstrap makeself gcc squashfs-tools libsquashfuse-dev \
+packages-test: dev ## As root: try dist/ in roots of Debian 12 and 13, and under wine; goes on where it was cut off
+	@$(MAKE) --no-print-directory apt APT='debootstrap iproute2 makeself gcc squashfs-tools libsquashfuse-dev \
 	  libfuse3-dev libzstd-dev liblzma-dev liblz4-dev zlib1g-dev liblzo2-dev'
 	$(BIN)/python -m installer.trial dist $(ARGS)
-	$(BIN)/python -m installer.windows.trial dist
 
 rootfs: dev ## As root: build the Studio's Linux for WSL out of dist/'s .deb
 	@$(MAKE) --no-print-directory apt APT='debootstrap'

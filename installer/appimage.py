@@ -44,6 +44,7 @@ def build(frozen: Path, work: Path, out: Path, version: str, *, runtime: Path, s
     (root / ".DirIcon").symlink_to("weir-studio.svg")
     (root / "AppRun").write_text(_APPRUN, encoding="ascii")
     (root / "AppRun").chmod(0o755)
+    freeze.open_to_all(root)
     squashed = work / "appimage.squashfs"
     squashed.unlink(missing_ok=True)
     command = ["mksquashfs", str(root), str(squashed), "-quiet", "-no-progress", "-noappend"]

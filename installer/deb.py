@@ -61,9 +61,7 @@ def build(frozen: Path, work: Path, out: Path, version: str) -> Path:
         ),
         encoding="utf-8",
     )  # fmt: skip
-    for path in root.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o755)
+    freeze.open_to_all(root)
     out.mkdir(parents=True, exist_ok=True)
     package = out / f"weir-studio_{version}_amd64.deb"
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(freeze.source_date())}

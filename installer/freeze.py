@@ -86,6 +86,14 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in files(folder) if not path.is_symlink())
 
 
+def open_to_all(folder: Path) -> None:
+    """Let everybody read what is in a folder, whatever the builder keeps for himself by habit."""
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            runs = path.is_dir() or bool(path.stat().st_mode & 0o100)
+            path.chmod(0o755 if runs else 0o644)
+
+
 def _strip(folder: Path) -> None:
     """Take symbols out of libraries; without `strip` (binutils) the folder is only larger."""
     strip = shutil.which("strip")

@@ -1,7 +1,8 @@
 """Clean roots of Debian by debootstrap, in which packages are tried; as root.
 
-Whatever is mounted in one is gone before it is removed, else this machine's /dev would go with it.
-A root can be without a network: a namespace of its own, in which only the loopback is.
+A Debian is made once and copied for each trial. Whatever is mounted in a root is gone before it is
+removed, else this machine's /dev would go with it; what a trial that was killed left mounted is
+taken off first. A root can be without a network: a namespace of its own with the loopback alone.
 """
 
 import os
@@ -23,8 +24,11 @@ MIRROR = "http://deb.debian.org/debian"
 _BASE = "ca-certificates,procps"
 BORROWED = "libsqlite3-0 libffi8 libreadline8 libnuma1 libgomp1"
 """What an interpreter and a runtime of another machine need, that a clean root lacks."""
+_MERGED = ("bin/", "sbin/", "lib/", "lib64/")
+"""Links into /usr."""
 _QUIET = ("var/lib/dpkg", "var/cache", "var/log", "var/lib/apt", "etc/ld.so.cache", "proc", "sys",
-          "dev", "tmp", "run", "home", "usr/share/icons", "etc/.pwd.lock")  # fmt: skip
+          "dev", "tmp", "run", "home", "usr/share/icons/hicolor/icon-theme.cache",
+          "etc/.pwd.lock")  # fmt: skip
 
 
 def say(text: str) -> None:
@@ -61,18 +65,36 @@ class Root:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
-    def run(self, *command: str, user: str = "root", check: bool = True, **more: str) -> str:
+    def run(
+        self, *command: str, user: str = "root", check: bool = True, within_s: float = 1_800,
+        **more: str,
+    ) -> str:  # fmt: skip
         """Run a command inside; return what it said. Raises: RuntimeError."""
-        with self.start(*command, user=user, **more) as running:
-            said, _ = running.communicate(timeout=1_800)
+        running, said = self._ended(within_s, *command, user=user, **more)
         if check and running.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {running.returncode}\n{said}")
         return said
 
+    def _ended(
+        self, within_s: float, *command: str, user: str, **more: str
+    ) -> tuple[subprocess.Popen[str], str]:
+        """Return a command that has ended and what it said. Raises: RuntimeError when it hangs."""
+        with self.start(*command, user=user, **more) as running:
+            try:
+                said, _ = running.communicate(timeout=within_s)
+            except subprocess.TimeoutExpired as late:
+                end_all(self.folder)
+                heard = late.output or b""  # bytes also where text was asked for
+                said = heard.decode("utf-8", "replace") if isinstance(heard, bytes) else heard
+                words = f"{' '.join(command)}: not done after {within_s:.0f} s"
+                raise RuntimeError(f"{words}\n{said}") from late
+            finally:
+                running.kill()  # where this program is ended; what has ended is not harmed
+        return running, said
+
     def refused(self, *command: str, user: str, **more: str) -> str:
         """Run what has to be refused in words of ours; return them. Raises: RuntimeError."""
-        with self.start(*command, user=user, **more) as running:
-            said, _ = running.communicate(timeout=600)
+        running, said = self._ended(600, *command, user=user, **more)
         if running.returncode in (0, -signal.SIGSEGV, -signal.SIGABRT):
             raise RuntimeError(f"{' '.join(command)}: {running.returncode}, not refused\n{said}")
         return refusal(said[max(said.find("error: "), 0) :])
@@ -94,6 +116,22 @@ class Root:
         """Run apt-get without questions and without what packages only recommend."""
         self.run("apt-get", "-y", "-qq", "--no-install-recommends", *words)
 
+    def owned(self) -> set[str]:
+        """Return what belongs to packages that are installed, as `files` names it."""
+        lists = (self.folder / "var/lib/dpkg/info").glob("*.list")
+        lines = [line[1:] for path in lists for line in path.read_text("utf-8").splitlines()]
+        return {f"usr/{line}" if line.startswith(_MERGED) else line for line in lines}
+
+    def named(self, word: str) -> set[str]:
+        """Return everything with a word in its name, also where every package changes things."""
+        found = set()
+        for top, folders, files in os.walk(self.folder):
+            if Path(top) == self.folder:
+                folders[:] = [name for name in folders if name not in ("proc", "sys", "dev")]
+            paths = (Path(top, name) for name in (*folders, *files) if word in name)
+            found |= {f"/{path.relative_to(self.folder)}" for path in paths}
+        return found
+
     def files(self) -> set[str]:
         """Return all files and links of the system, what every package changes left out."""
         found = set()
@@ -108,20 +146,46 @@ class Root:
         return found
 
 
-@contextmanager
-def root(suite: str, folder: Path, mirror: str, shared: Path | None) -> Iterator[Root]:
-    """Yield a clean root with a user; what was mounted is gone afterwards."""
-    say(f"{suite}: debootstrap")
+def base(suite: str, work: Path, mirror: str, more: str) -> Path:
+    """Return a clean Debian with a person in it, made where `work` has none yet.
+
+    `more`: packages that it has beside the least. Raises: subprocess.CalledProcessError.
+    """
+    marked = f"{suite}-{'borrowing' if more else 'plain'}"
+    whole, part = work / f"base-{marked}", work / f"base-{marked}.part"
+    if whole.is_dir():
+        return whole
+    clear(part)
+    say(f"  {suite}: debootstrap")
     subprocess.run(
-        ["debootstrap", "--variant=minbase", f"--include={_BASE}", suite, str(folder), mirror],
+        ["debootstrap", "--variant=minbase", f"--include={_BASE}", suite, str(part), mirror],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
+    made = Root(part)
+    with mounted(part, None):
+        made.run("apt-get", "update", "-qq")
+        if more:
+            made.apt("install", *more.split())
+        made.run("useradd", "--badname", "--create-home", "--home-dir", HOME, USER, check=False)
+        if not (part / HOME.lstrip("/")).is_dir():
+            made.run("useradd", "--create-home", "--home-dir", HOME, "zoe")
+    part.rename(whole)
+    return whole
+
+
+def person(made: Root) -> str:
+    """Return who lives in a root: Debian 13 refuses the name with a letter of its own."""
+    return USER if made.run("id", USER, check=False).startswith("uid") else "zoe"
+
+
+@contextmanager
+def root(of: Path, folder: Path, shared: Path | None) -> Iterator[Root]:
+    """Yield a copy of a clean root; what was mounted is gone afterwards."""
+    clear(folder)
+    subprocess.run(["cp", "-a", "--reflink=auto", str(of), str(folder)], check=True)
     made = Root(folder)
     with mounted(folder, shared):
-        made.run("apt-get", "update", "-qq")
-        made.run("useradd", "--badname", "--create-home", "--home-dir", HOME, USER, check=False)
-        if not (folder / HOME.lstrip("/")).is_dir():
-            made.run("useradd", "--create-home", "--home-dir", HOME, "zoe")
+        made.run("apt-get", "update", "-qq")  # the base may be of another day
         yield made
 
 
@@ -141,14 +205,28 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def release(folder: Path) -> None:
+    """End and take off what a trial that was killed left in a root. Raises: RuntimeError."""
+    end_all(folder.resolve())
+    # All on their own first: what is taken off a copy of /dev that is not goes from /dev as well.
+    for words in (("mount", "--make-private"), ("umount", "--lazy")):
+        for place in reversed(_mounted_in(folder)):
+            subprocess.run([*words, place], check=False, stderr=subprocess.DEVNULL)
+    require_nothing_mounted(folder)
+
+
 def require_nothing_mounted(folder: Path) -> None:
     """Look before anything in a root is removed. Raises: RuntimeError where anything is mounted."""
+    for place in _mounted_in(folder):
+        raise RuntimeError(f"{place} is mounted: `umount --recursive {place}`, then try again")
+
+
+def _mounted_in(folder: Path) -> list[str]:
+    """Return where something is mounted at or below a folder, in the kernel's order."""
     inside = f"{folder.resolve()}/"
     lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
     places = (re.sub(r"\\([0-7]{3})", _sign, line.split()[1]) for line in lines)
-    found = next((place for place in places if f"{place}/".startswith(inside)), None)
-    if found is not None:
-        raise RuntimeError(f"{found} is mounted: `umount --recursive {found}`, then try again")
+    return [place for place in places if f"{place}/".startswith(inside)]
 
 
 def _sign(octal: re.Match[str]) -> str:

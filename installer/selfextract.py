@@ -38,6 +38,7 @@ def build(frozen: Path, work: Path, out: Path, version: str) -> Path:
     shutil.copyfile(ICON, root / "weir-studio.svg")
     (root / "VERSION").write_text(f"{version}\n", encoding="ascii")
     (root / "KILOBYTES").write_text(f"{freeze.size(frozen) // 1024}\n", encoding="ascii")
+    freeze.open_to_all(root)
     out.mkdir(parents=True, exist_ok=True)
     package = out / f"weir-studio-{version}-linux-x86_64.run"
     moment = freeze.source_date()

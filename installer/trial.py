@@ -1,64 +1,101 @@
 """Tries the packages in clean roots: `make packages-test`, by hand and as root.
 
-    python -m installer.trial DIST [--suite bookworm] [--home SEED] [--newer DIST --key PEM]
+    python -m installer.trial DIST [--suite bookworm] [--only deb] [--home SEED]
+                                   [--newer DIST --key PEM] [--again]
 
-For each Debian: a root by debootstrap, the .deb installed by apt without what it recommends, the
-command line as a person without root in a home with a blank; the window under Xvfb and a headless
-Weston; an installation over a running service; removal, purge, and a comparison of all files with
-those before. Then the .run for one person, also on disks that are too small, and the AppImage.
+For each Debian, made once by debootstrap, every trial gets a copy of its own, one at a time: an
+engine is large. *deb*: installed by apt without what it recommends, the command line as a person
+without root in a home with a blank, the window under Xvfb and a headless Weston, installed over a
+service that runs, upgraded and gone back from by apt, removed, purged, all files compared with
+those before. *run*: for one person. *update*: on disks that are too small, and over a service that
+runs, by its feed. *appimage*. *offline*: from a stick, without a network. And under wine *setup*.
 
-`--home` seeds the home with models and runtimes: then a model is served and asked, and a stick is
-made from which a root without a network does the same. `--share` is a folder that such a runtime
-needs at its place (its interpreter). `--newer` is a folder of the next version with its feed
-(`make packages-newer`): it is updated to over a running service and gone back from, as a .run by
-the Studio and as a .deb by apt. `--key` is the key that both were built with: with it a release
-that is broken is published as well, and has to be taken back.
+Results are kept in `--work` and shown as a table. A run that was cut off goes on with what has not
+passed; `--again` tries everything anew, and so do other packages. What failed leaves its root.
+
+`--home` seeds the home with models and runtimes: then a model is served and asked. `--share` is a
+folder that such a runtime needs at its place (its interpreter). `--newer` is a folder of the next
+version with its feed (`make packages-newer`). `--key` is the key that both were built with: with it
+a release that is broken is published as well, and has to be taken back.
 """
 
 import argparse
+import fcntl
+import functools
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from installer import served, trial_appimage, trial_deb, trial_offline, trial_update
+from installer import (
+    roots,
+    served,
+    trial_appimage,
+    trial_deb,
+    trial_offline,
+    trial_results,
+    trial_update,
+)
 from installer.feed import KEY
 from installer.roots import (
     BORROWED,
     HOME,
     MIRROR,
     SUITES,
-    USER,
     Root,
     clear,
     over,
     refusal,
     require_sentences,
-    root,
     say,
     screen,
 )
+from installer.trial_results import FAILED, LeftOut, Results, Trial
+from installer.windows import wine
 
+DEBIANS = {"bookworm": "Debian 12", "trixie": "Debian 13"}
+WINE = "wine"
+_FOR_ALL = ("appimage", "broken", "stick")
 _SCREEN = "xvfb xauth libxcb-cursor0"
 
 
 class Wanted(NamedTuple):
-    """What is tried."""
+    """What is tried, and with what."""
 
+    dist: Path
     deb: Path
     run: Path
-    image: Path | None
+    work: Path
+    mirror: str
     seed: Path | None
     newer: Path | None
-    broken: Path | None
-    stick: Path | None
+    share: Path | None
+    has_key: bool
+    keeps: bool
+
+    @property
+    def inputs(self) -> str:
+        """Return what stands for all of it: with another, results do not count any more."""
+        files = [self.deb, self.run, *sorted(self.dist.glob("*.AppImage"))]
+        files += sorted(self.newer.glob("*.*")) if self.newer is not None else []
+        words = [str(self.seed), str(self.share), str(self.has_key)]
+        return trial_results.inputs([path for path in files if path.is_file()], words)
+
+    @property
+    def borrowed(self) -> str:
+        """Return the packages that a runtime with another machine's interpreter needs."""
+        return BORROWED if self.share is not None else ""
 
 
 def try_deb(made: Root, wanted: Wanted, user: str) -> None:
     """Install, use, install over itself while it serves, remove, purge, compare."""
-    before = made.files()
+    before = trial_deb.listing(made)
     has_engine = wanted.seed is not None
     shutil.copy(wanted.deb, made.folder / "tmp")
     begun = time.monotonic()
@@ -115,9 +152,10 @@ def try_wayland(made: Root, user: str) -> None:
     made.apt("install", "weston", "libwayland-cursor0", "libwayland-egl1")
     script = (
         "export XDG_RUNTIME_DIR=$(mktemp -d); "
-        "weston --backend=headless-backend.so --use-pixman --socket=weir >/dev/null 2>&1 & w=$!; "
-        "n=0; until [ -S $XDG_RUNTIME_DIR/weir ] || [ $n -gt 99 ]; do sleep 0.1; n=$((n+1)); done; "
-        "WAYLAND_DISPLAY=weir QT_QPA_PLATFORM=wayland weir ui --smoke; r=$?; kill $w; exit $r"
+        "weston --backend=headless-backend.so --use-pixman --socket=wall >/dev/null 2>&1 & w=$!; "
+        "n=0; until [ -S $XDG_RUNTIME_DIR/wall ] || [ $n -gt 99 ]; do sleep 0.1; n=$((n+1)); done; "
+        "WAYLAND_DISPLAY=wall QT_QPA_PLATFORM=wayland weir ui --smoke; r=$?; "
+        "kill $w; wait $w; rm -r $XDG_RUNTIME_DIR; exit $r"
     )
     said = made.run("sh", "-c", script, user=user)
     say(f"  window under Wayland {said.strip().splitlines()[-1]}")
@@ -129,8 +167,9 @@ def window_libraries(made: Root) -> list[str]:
     return [name for name in wanted if made.run("apt-cache", "show", name, check=False)]
 
 
-def try_run(made: Root, package: Path, user: str) -> None:
+def try_run(made: Root, wanted: Wanted, user: str) -> None:
     """Install for one person, start, uninstall, compare the home. Raises: RuntimeError."""
+    package = wanted.run
     home = made.home_folder
     before = {str(path) for path in home.rglob("*")}
     shutil.copy(package, made.folder / "tmp")
@@ -155,11 +194,82 @@ def try_run(made: Root, package: Path, user: str) -> None:
     shutil.rmtree(home / "cloud")
 
 
+def try_update(made: Root, wanted: Wanted, user: str) -> None:
+    """Update the .run, on small disks and while it serves. Raises: RuntimeError, LeftOut."""
+    if wanted.newer is None:
+        raise LeftOut("no --newer")
+    shutil.copy(wanted.run, made.folder / "tmp")
+    # A version proves that it can paint its window before it stays.
+    made.apt("install", "xz-utils", *window_libraries(made), *_SCREEN.split())
+    trial_update.try_small_disk(made, wanted.run, wanted.newer, user)
+    broken = None
+    if wanted.has_key:
+        of = trial_results.inputs(wanted.newer.glob("*.run"), [])
+        make = functools.partial(trial_update.without_catalogue, wanted.newer)
+        folder = trial_results.kept(wanted.work / "broken", of, make)
+        broken = next((folder / "out").glob("*.run"))
+    trial_update.try_update(made, wanted.run, wanted.newer, user, wanted.seed, broken)
+
+
+def try_appimage(made: Root, wanted: Wanted, user: str) -> None:
+    """Try the AppImage, or one with a stand-in of its runtime. Raises: RuntimeError, LeftOut."""
+    image = next(wanted.dist.glob("*.AppImage"), None)
+    if image is None:
+        missing = trial_appimage.lacks()
+        if missing is not None:
+            raise LeftOut(f"a stand-in of its runtime needs: {missing}")
+        of = trial_results.inputs([wanted.deb], [])
+        make = functools.partial(trial_appimage.build, wanted.deb)
+        folder = trial_results.kept(wanted.work / "appimage", of, make)
+        image = next(folder.glob("*.AppImage"))
+        say("  with a stand-in of its runtime")
+    made.apt("install", *window_libraries(made), *_SCREEN.split())
+    trial_appimage.try_appimage(made, image, user)
+
+
+def try_offline(made: Root, wanted: Wanted, user: str) -> None:
+    """Install and serve from a stick. Raises: RuntimeError, LeftOut."""
+    if wanted.seed is None:
+        raise LeftOut("no --home")
+    of = trial_results.inputs([wanted.deb, wanted.run], [str(wanted.seed)])
+    make = functools.partial(trial_offline.write_stick, wanted.dist, wanted.seed)
+    stick = trial_results.kept(wanted.work / "stick", of, make)
+    made.apt("install", *trial_offline.NEEDS.split())
+    trial_offline.try_offline(made, stick, user)
+
+
+def try_wine(dist: Path, work: Path) -> None:
+    """Try Windows' setup program; it says itself what it did. Raises: RuntimeError, LeftOut."""
+    if (lacking := wine.lacks()) is not None:
+        raise LeftOut(lacking)
+    if not list(dist.glob("*-setup.exe")):
+        raise LeftOut("there is no setup program")
+    command = [sys.executable, "-m", "installer.windows.trial", str(dist), "--work", str(work)]
+    with subprocess.Popen(
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as running:
+        assert running.stdout is not None
+        last = ""
+        for line in running.stdout:
+            say(line.rstrip())
+            last = line.strip()
+    if running.returncode != 0:
+        raise RuntimeError(last.removeprefix("error: "))
+
+
+TRIALS: dict[str, Callable[[Root, Wanted, str], None]] = {
+    "deb": try_deb, "run": try_run, "update": try_update, "appimage": try_appimage,
+    "offline": try_offline,
+}  # fmt: skip
+
+
 def main() -> int:
     """Try everything; 1 when something failed."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description="Try the packages in clean roots, as root.")
     parser.add_argument("dist", type=Path)
-    parser.add_argument("--suite", action="append", choices=SUITES)
+    parser.add_argument("--suite", action="append", choices=(*SUITES, WINE), help="default: all")
+    parser.add_argument("--only", action="append", choices=TRIALS, help="default: all")
+    parser.add_argument("--again", action="store_true", help="also what passed before")
     parser.add_argument("--work", type=Path, default=Path("/tmp/weir-trial"))
     parser.add_argument("--mirror", default=MIRROR)
     parser.add_argument("--home", type=Path, help="a home whose cache and models are copied")
@@ -168,61 +278,106 @@ def main() -> int:
     parser.add_argument("--share", type=Path, help="a folder to have at its place, read-only")
     parser.add_argument("--keep", action="store_true", help="leave the roots")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.key is not None:
         os.environ[KEY] = str(options.key.resolve())
     try:
-        options.work.mkdir(parents=True, exist_ok=True)
-        wanted = _wanted(options)
-        for suite in options.suite or SUITES:
-            _attempt(suite, wanted, options)
-    except RuntimeError as error:
+        with _alone(options.work):
+            return _try_all(_wanted(options), options)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nCut off. The same command goes on with what has not passed.\n")
+        return 128 + signal.SIGINT
+    except (RuntimeError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    return 0
+
+
+def _try_all(wanted: Wanted, options: argparse.Namespace) -> int:
+    results = Results(wanted.work / "results")
+    ended = [results.attempt(one, again=options.again) for one in _trials(wanted, options)]
+    say("")
+    for line in trial_results.table(ended):
+        say(line)
+    has_failed = any(one.outcome == FAILED for one in ended)
+    is_whole = not options.only and not options.suite
+    if is_whole and not has_failed and not wanted.keeps:
+        _tidy(wanted.work)
+    return 1 if has_failed else 0
+
+
+def _trials(wanted: Wanted, options: argparse.Namespace) -> Iterator[Trial]:
+    inputs = wanted.inputs
+    for suite in options.suite or (*SUITES, WINE):
+        if suite in SUITES:
+            for name in options.only or TRIALS:
+                act = functools.partial(_attempt, suite, name, wanted)
+                yield Trial(DEBIANS[suite], name, inputs, act)
+        elif options.suite or not options.only:
+            files = sorted(wanted.dist.glob("*-setup.exe"))
+            act = functools.partial(try_wine, wanted.dist, wanted.work)
+            yield Trial(WINE, "setup", trial_results.inputs(files, []), act)
+
+
+def _attempt(suite: str, name: str, wanted: Wanted) -> None:
+    """Try one thing in a root of its own."""
+    borrowed = "" if name == "offline" else wanted.borrowed
+    folder = wanted.work / f"{suite}-{name}"
+    of = roots.base(suite, wanted.work, wanted.mirror, borrowed)
+    shared = None if name == "offline" else wanted.share
+    with roots.root(of, folder, shared) as made:
+        TRIALS[name](made, wanted, roots.person(made))
+    if not wanted.keeps:
+        clear(folder)
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    """Return what is tried; what is made for it lies in the folder of the trial."""
-    [deb] = options.dist.glob("*.deb")
-    [run] = options.dist.glob("*.run")
-    image = next(options.dist.glob("*.AppImage"), None)
-    if image is None and (missing := trial_appimage.lacks()) is None:
-        image = trial_appimage.build(deb, options.work / "appimage")
-    elif image is None:
-        say(f"AppImage: not tried; for a stand-in of its runtime: {missing}")
-    broken = None
-    if options.newer is not None and options.key is not None:
-        broken = trial_update.without_catalogue(options.newer, options.work / "broken")
-    stick = None
-    if options.home is not None:
-        stick = trial_offline.write_stick(options.dist, options.work, options.home)
-    return Wanted(deb, run, image, options.home, options.newer, broken, stick)
+    """Return what is tried. Raises: RuntimeError where there is not one of each package."""
+    dist, work = options.dist.resolve(), options.work.resolve()
+    found = {end: sorted(dist.glob(f"*.{end}")) for end in ("deb", "run")}
+    for end, packages in found.items():
+        if len(packages) != 1:
+            many = f"{dist} has {len(packages)} files *.{end}, not one"
+            raise RuntimeError(f"{many}: `make packages` writes it anew")
+    newer = options.newer.resolve() if options.newer is not None else None
+    if newer is not None and not list(newer.glob("*.run")):
+        raise RuntimeError(f"{newer} has no packages: `make packages-newer`")
+    given = (options.home, options.share)
+    seed, share = (path.absolute() if path is not None else None for path in given)
+    return Wanted(
+        dist=dist, deb=found["deb"][0], run=found["run"][0], work=work, mirror=options.mirror,
+        seed=seed, newer=newer, share=share, has_key=options.key is not None, keeps=options.keep,
+    )  # fmt: skip
 
 
-def _attempt(suite: str, wanted: Wanted, options: argparse.Namespace) -> None:
-    folder = options.work / suite
-    clear(folder)
-    folder.mkdir(parents=True)
-    with root(suite, folder, options.mirror, options.share) as made:
-        if options.share is not None:
-            made.apt("install", *BORROWED.split())
-        user = USER if made.run("id", USER, check=False).startswith("uid") else "zoe"
-        try_deb(made, wanted, user)
-        try_run(made, wanted.run, user)
-        if wanted.newer is not None:
-            trial_update.try_small_disk(made, wanted.run, wanted.newer, user)
-            trial_update.try_update(
-                made, wanted.run, wanted.newer, user, wanted.seed, wanted.broken
-            )
-        if wanted.image is not None:
-            trial_appimage.try_appimage(made, wanted.image, user)
-    if wanted.stick is not None:
-        with root(suite, folder.with_name(f"{suite}-offline"), options.mirror, None) as made:
-            made.apt("install", *trial_offline.NEEDS.split())
-            trial_offline.try_offline(made, wanted.stick, user)
-        clear(folder.with_name(f"{suite}-offline"))
-    if not options.keep:
+@contextmanager
+def _alone(work: Path) -> Iterator[None]:
+    """Have a folder of trials for this run alone, without what a killed one left mounted there.
+
+    Raises: RuntimeError where another run is at work in it.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            words = f"another trial is at work in {work}; --work names another folder"
+            raise RuntimeError(words) from error
+        for folder in _made_in(work):
+            roots.release(folder)
+        yield
+
+
+def _made_in(work: Path) -> Iterator[Path]:
+    """Yield the roots of trials in a folder in which others may have theirs."""
+    for suite in SUITES:
+        yield from (*work.glob(f"{suite}-*"), *work.glob(f"base-{suite}-*"))
+
+
+def _tidy(work: Path) -> None:
+    """Remove what was made for the trials; their results stay."""
+    for folder in (*_made_in(work), *(work / name for name in _FOR_ALL)):
         clear(folder)
+        trial_results.whole(folder).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

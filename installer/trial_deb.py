@@ -8,6 +8,7 @@ import re
 import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from installer import apt, served
 from installer.roots import Root, say
@@ -16,6 +17,20 @@ PACKAGE = "weir-studio"
 _FOLDER = "srv/apt"
 _LISTED = "etc/apt/sources.list.d/weir-studio.list"
 _KEYS = "etc/apt/keyrings"
+_WORD = "weir"
+_SHOWN = 12
+
+
+class Listing(NamedTuple):
+    """What lies in a root: the system's files, and all names with ours in them."""
+
+    files: set[str]
+    ours: set[str]
+
+
+def listing(made: Root) -> Listing:
+    """Return what lies in a root now."""
+    return Listing(made.files(), made.named(_WORD))
 
 
 def again(made: Root, package: Path, user: str) -> None:
@@ -118,7 +133,7 @@ def require_same(made: Root, user: str, before: str) -> None:
     say(f"  still there: {after}; {served.answer(made, user)}")
 
 
-def remove(made: Root, user: str, before: set[str]) -> None:
+def remove(made: Root, user: str, before: Listing) -> None:
     """Remove it, purge it, and compare all files with those before. Raises: RuntimeError."""
     made.run("weir", "down", user=user)
     plan = made.run("weir", "uninstall", "--dry-run", user=user)
@@ -130,9 +145,26 @@ def remove(made: Root, user: str, before: set[str]) -> None:
     made.apt("remove", PACKAGE)
     said = made.run("weir", "--version", user=user, check=False)
     made.run("dpkg", "--purge", PACKAGE)  # apt forgets what no folder offers any more
-    left = sorted(name for name in made.files() - before if "weir" in name)
-    left += sorted(str(path) for path in (made.folder / "tmp").glob("weir-*[!b]"))
-    home = sorted(str(path) for path in made.home_folder.rglob("*weir*"))
-    if left or home:
-        raise RuntimeError(f"left after purge: {left} {home}")
-    say(f"  left after purge: 0 files of ours, in the home 0; the command: {said.strip()}")
+    for copy in (made.folder / "tmp").glob("*.deb"):
+        copy.unlink()
+    if made.run("dpkg-query", "--show", PACKAGE, check=False).startswith(f"{PACKAGE}\t"):
+        raise RuntimeError("dpkg still knows the package after its purge")
+    _compare(made, before)
+    say(f"  the command after it: {said.strip()}")
+
+
+def _compare(made: Root, before: Listing) -> None:
+    """Say what differs from before the installation. Raises: RuntimeError where it is ours."""
+    after = listing(made)
+    new = after.files - before.files
+    others = sorted(new - made.owned())
+    say(
+        f"  after purge: {len(after.files):,} files, before {len(before.files):,}; "
+        f"{len(new) - len(others):,} new ones belong to packages of Debian that were installed "
+        f"meanwhile, {len(others)} to none: {', '.join(others[:_SHOWN])}"
+    )
+    if after.ours != before.ours:
+        raise RuntimeError(f"left after purge: {sorted(after.ours ^ before.ours)}")
+    if gone := sorted(before.files - after.files):
+        raise RuntimeError(f"files of the system are gone: {gone[:_SHOWN]}")
+    say("  left after purge: 0 files of ours, in the home 0")

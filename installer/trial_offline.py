@@ -1,8 +1,8 @@
 """A stick for a machine without a network, by docs/user/install-linux.md, word by word.
 
 On the machine with a network the runtime is exported and the model's folder copied; on the other,
-which has the loopback alone, the .run and the .deb install, the runtime is imported and the small
-model answers.
+which has the loopback alone, the .run and the .deb install, runtime and model are imported and the
+small model answers.
 """
 
 import os
@@ -26,16 +26,14 @@ NEEDS = f"{BORROWED} xz-utils"
 _PROGRAM = f"{HOME}/.local/bin/weir"
 
 
-def write_stick(dist: Path, work: Path, seed: Path) -> Path:
+def write_stick(dist: Path, seed: Path, stick: Path) -> None:
     """Fill a stick on this machine, the one with a network: packages, runtime, models.
 
     The runtime is exported where it was installed: its scripts hold that place. Raises:
     RuntimeError, subprocess.CalledProcessError.
     """
-    stick, prefix = work / "stick", work / "stick-maker"
-    for old in (stick, prefix):
-        shutil.rmtree(old, ignore_errors=True)
-    stick.mkdir(parents=True)
+    prefix = stick.with_name(f"{stick.name}-maker")
+    shutil.rmtree(prefix, ignore_errors=True)
     for path in dist.iterdir():
         if path.suffix in (".run", ".deb") or path.name.startswith("SHA256SUMS"):
             shutil.copy(path, stick)
@@ -59,8 +57,7 @@ def write_stick(dist: Path, work: Path, seed: Path) -> Path:
     shutil.rmtree(prefix)
     names = sorted(path.name for path in stick.iterdir())
     size = sum(path.stat().st_size for path in stick.rglob("*") if path.is_file())
-    say(f"stick: {size / 1e6:.0f} MB, {' '.join(names)}")
-    return stick
+    say(f"  stick: {size / 1e6:.0f} MB, {' '.join(names)}")
 
 
 def try_offline(made: Root, stick: Path, user: str) -> None:
@@ -87,9 +84,10 @@ def _serve(made: Root, stick: Path, user: str, program: str) -> None:
     said = made.refused(program, *words, user=user)
     say(f"  without a network: {said}")
     made.run(program, *words, "--trust", fingerprint, user=user)
-    models = f"{HOME}/{served.OWN_FOLDER}/models"
-    made.run("mkdir", "-p", models, user=user)
-    made.run("cp", "-r", f"/{STICK}/models/{MODEL}", f"{models}/", user=user)
+    model = f"/{STICK}/models/{MODEL}"
+    made.run(program, "models", "import", model, "--by", "copy", user=user)
+    said = made.run(program, "models", "missing", served.PRESET, user=user).strip()
+    say(f"  models missing: {said.splitlines()[-1]}")
     served.first_run(made, user, program)
 
 
