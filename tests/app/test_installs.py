@@ -293,6 +293,31 @@ async def test_what_a_start_waits_for_can_be_stopped(
     assert stopped == InstallStopped(runtime=RUNTIME, was_running=True, work=RuntimeWork.INSTALL)
 
 
+async def test_a_repair_that_a_start_waits_for_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was cut off goes on by itself at the next start, which may take long."""
+    work = Work()
+
+    async def mend(_recipe: RuntimeRecipe, _paths: Paths, report: Report) -> str:
+        return await work(report)
+
+    monkeypatch.setattr(repair, "repair", mend)
+    with fake_paths(tmp_path) as paths:
+        record = folder.current(paths, RUNTIME)
+        assert record is not None
+        (folder.folder_of(paths, record) / repair.REPAIR_FOLDER).mkdir()
+        async with running(paths) as made, asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(refused(made.studio.up(UpRequest(preset=PRESET))))
+            await work.begun.wait()
+
+            stopped = await made.studio.runtimes.stop(RUNTIME)
+
+            assert await starting == "repair-stopped"
+            assert made.studio.engine().state is EngineState.STOPPED
+    assert stopped.work is RuntimeWork.REPAIR
+
+
 async def refused(call: Awaitable[object]) -> str:
     """Return the code of what a call ends with."""
     with pytest.raises(StudioError) as caught:
