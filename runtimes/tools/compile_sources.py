@@ -12,7 +12,8 @@ is a report the workers read all other files of the places for it too: they keep
 busy to the end, and whoever comes after them has one to itself.
 It prints `TOTAL` and the bytes of all sources when it begins; `DONE` and bytes again and again;
 `FAULT` and a number of the system's
-with the path of what could not be written, and then it ends.
+with the path of what could not be written, and then it ends; `ENDED` and the signal by which a
+worker was ended, whose files lack their bytecode then. Whoever hears that runs it again.
 """
 
 import contextlib
@@ -263,6 +264,8 @@ def main():
             os.write(hand_out, number.to_bytes(NUMBER, "little"))
     os.close(hand_out)
     statuses = [os.waitpid(worker, 0)[1] for worker in workers]
+    for signal in {os.WTERMSIG(status) for status in statuses if os.WIFSIGNALED(status)}:
+        print("ENDED", signal, flush=True)
     sys.exit(1 if any(statuses) else 0)
 
 

@@ -16,6 +16,7 @@ from studio.domain.bundles import (
 )
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.hardware import HostSnapshot
+from studio.domain.runtimes import RuntimeWork
 from studio.host.meter import Report
 from studio.host.paths import Paths
 from studio.runtimes import bundle_export, bundle_import, signers
@@ -44,16 +45,21 @@ class Bundles:
         """Write an installed runtime into one signed file.
 
         Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), BadInput (`path-relative`),
-        and what `studio.runtimes.bundle_export.export` raises.
+        Busy (`install-running`, `export-stopped`), and what `studio.runtimes.bundle_export.export`
+        raises.
         """
         host = await self._host()
-        return await bundle_export.export(
-            self._catalog.recipe(name),
-            self._paths,
+        recipe = self._catalog.recipe(name)
+        to = _absolute(request.to)
+        key = _absolute(request.key) if request.key is not None else None
+        return await self._installs.run(
+            recipe.name,
+            recipe.title,
             self._report,
-            to=_absolute(request.to),
-            key=_absolute(request.key) if request.key is not None else None,
-            glibc=host.glibc,
+            lambda report: bundle_export.export(
+                recipe, self._paths, report, to=to, key=key, glibc=host.glibc
+            ),
+            RuntimeWork.EXPORT,
         )
 
     async def install(self, request: ImportRequest) -> Imported:

@@ -1,19 +1,20 @@
-"""Installations under way in this service, by runtime: what is under way can be stopped.
+"""What is being done to runtimes in this service, by runtime: what is under way can be stopped.
 
-An installation runs in the task of whoever asked for it, and is stopped by cancelling what that
-task waits for. It is a journal of steps that can be cut anywhere (studio/runtimes/install.py), so
-nothing is cleared up: what is in use stays in use, and the next try goes on from there.
+Work runs in the task of whoever asked for it, and is stopped by cancelling what that task waits
+for. An installation is a journal of steps that can be cut anywhere (studio/runtimes/install.py), a
+repair moves whole files, an export has its name only when it is whole, and a comparison changes
+nothing: so nothing is cleared up here, and what is in use stays in use.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from studio.domain.errors import Busy
 from studio.domain.events import Stage, StageProgress, StageState
-from studio.domain.runtimes import InstallStopped
+from studio.domain.runtimes import InstallStopped, RuntimeWork
 from studio.host.meter import Report
 from studio.host.paths import Paths
 from studio.runtimes import folder as folders
@@ -23,11 +24,58 @@ T = TypeVar("T")
 STOPPED = "Stopped. What was fetched is kept; the next try goes on from there."
 
 
-class _Job:
-    """One installation under way."""
+class _Words(NamedTuple):
+    """What is told of one kind of work."""
 
-    def __init__(self, task: asyncio.Task[object]) -> None:
+    note: str
+    code: str
+    message: str
+    hint: str
+    running: str
+
+
+_WORDS = {
+    RuntimeWork.INSTALL: _Words(
+        STOPPED,
+        "install-stopped",
+        "The installation of {title} was stopped before it was finished.",
+        "What was in use stays in use, and what was fetched is kept: the next try goes on from "
+        "there.",
+        "{title} is being installed already.",
+    ),
+    RuntimeWork.REPAIR: _Words(
+        "Stopped. What is restored stays restored; the next repair does the rest.",
+        "repair-stopped",
+        "The repair of {title} was stopped before it was finished.",
+        "What is restored stays restored, and what was fetched is kept: `weir runtime repair "
+        "{name}` does the rest, and so does the next start.",
+        "{title} is being repaired.",
+    ),
+    RuntimeWork.VERIFY: _Words(
+        "Stopped. Nothing is said of the files.",
+        "verify-stopped",
+        "The comparison of {title} was stopped before it was finished.",
+        "Nothing was changed, and nothing is known of what was not read. `weir runtime verify "
+        "{name} --full` begins anew.",
+        "{title} is being compared with the list of its files.",
+    ),
+    RuntimeWork.EXPORT: _Words(
+        "Stopped. No file was written.",
+        "export-stopped",
+        "The export of {title} was stopped before it was finished.",
+        "No file was written, and the runtime is as it was. `weir runtime export {name}` begins "
+        "anew.",
+        "{title} is being exported.",
+    ),
+}
+
+
+class _Job:
+    """One piece of work under way."""
+
+    def __init__(self, task: asyncio.Task[object], work: RuntimeWork) -> None:
         self.task = task
+        self.work = work
         self.is_stopped = False
         self.is_finished = False
         self.over = asyncio.Event()
@@ -44,34 +92,41 @@ class _Job:
 
 
 class Installs:
-    """What is being installed, updated or imported. One per home and service."""
+    """What is being done to runtimes. One per home and service."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._jobs: dict[str, _Job] = {}
+        self._jobs: dict[str, list[_Job]] = {}
 
     async def run(
-        self, name: str, title: str, report: Report, work: Callable[[Report], Awaitable[T]]
+        self,
+        name: str,
+        title: str,
+        report: Report,
+        work: Callable[[Report], Awaitable[T]],
+        kind: RuntimeWork = RuntimeWork.INSTALL,
     ) -> T:
-        """Install the runtime `name` by `work`, which reports its progress to what it is given.
+        """Do `work` with the runtime `name`; it reports its progress to what it is given.
 
-        `work` is called again when it was stopped too late: it then finds all done.
+        An installation is called again when it was stopped too late: it then finds all done.
+        One thing at a time is done to a runtime; only comparisons may run beside anything.
 
-        Raises: Busy (`install-running`, `install-stopped`), and what `work` raises.
+        Raises: Busy (`install-running`, `install-stopped` and the like), and what `work` raises.
         """
         before = await asyncio.to_thread(folders.current, self._paths, name)
-        if name in self._jobs:
-            raise Busy(
-                "install-running",
-                f"{title} is being installed already.",
-                hint=f"Wait until it is done, or stop it with `weir runtime stop {name}`.",
-            )
+        if kind is not RuntimeWork.VERIFY:
+            self._require_idle(name, title)
         task = asyncio.current_task()
         assert task is not None
-        job = self._jobs[name] = _Job(task)
+        job = _Job(task, kind)
+        jobs = self._jobs.setdefault(name, [])
+        jobs.append(job)
+        shown = title
 
         def told(progress: StageProgress) -> None:
-            report(msgspec.structs.replace(progress, runtime=name))
+            nonlocal shown
+            shown = progress.title
+            report(msgspec.structs.replace(progress, runtime=name, work=kind))
 
         is_ended = False
         try:
@@ -83,42 +138,52 @@ class Installs:
             if not job.is_stopped or is_ended:
                 raise
             now = await asyncio.to_thread(folders.current, self._paths, name)
-            if now is None or now == before:
-                told(_stopped(title))
-                raise _refusal(title) from None
+            if kind is not RuntimeWork.INSTALL or now is None or now == before:
+                told(_stopped(shown, kind))
+                raise _refusal(name, title, kind) from None
             result = await work(told)
         finally:
-            del self._jobs[name]
+            jobs.remove(job)
             job.over.set()
         job.is_finished = True
         return result
 
     async def stop(self, name: str) -> InstallStopped:
-        """Stop what is being done to get `name`, and wait until it has ended.
+        """Stop what is being done to `name`, and wait until it has ended.
 
         Nothing under way is no error: whoever stops it twice has what they want.
         """
-        job = self._jobs.get(name)
-        if job is not None:
+        jobs = list(self._jobs.get(name, ()))
+        for job in jobs:
             job.stop()
+        for job in jobs:
             await job.over.wait()
         now = await asyncio.to_thread(folders.current, self._paths, name)
+        # What was done to it goes before a comparison beside it.
+        told = min(jobs, key=lambda job: job.work is RuntimeWork.VERIFY, default=None)
         return InstallStopped(
             runtime=name,
-            was_running=job is not None,
-            is_finished=job is not None and job.is_finished,
+            was_running=bool(jobs),
+            work=told.work if told is not None else None,
+            is_finished=told is not None and told.is_finished,
             current=now.runtime_id if now is not None else None,
         )
 
+    def _require_idle(self, name: str, title: str) -> None:
+        for job in self._jobs.get(name, ()):
+            if job.work is not RuntimeWork.VERIFY:
+                raise Busy(
+                    "install-running",
+                    _WORDS[job.work].running.format(title=title),
+                    hint=f"Wait until it is done, or stop it with `weir runtime stop {name}`.",
+                )
 
-def _stopped(title: str) -> StageProgress:
-    return StageProgress(stage=Stage.RUNTIME, state=StageState.FAILED, title=title, note=STOPPED)
+
+def _stopped(title: str, kind: RuntimeWork) -> StageProgress:
+    note = _WORDS[kind].note
+    return StageProgress(stage=Stage.RUNTIME, state=StageState.FAILED, title=title, note=note)
 
 
-def _refusal(title: str) -> Busy:
-    return Busy(
-        "install-stopped",
-        f"The installation of {title} was stopped before it was finished.",
-        hint="What was in use stays in use, and what was fetched is kept: the next try goes on "
-        "from there.",
-    )
+def _refusal(name: str, title: str, kind: RuntimeWork) -> Busy:
+    words = _WORDS[kind]
+    return Busy(words.code, words.message.format(title=title), hint=words.hint.format(name=name))

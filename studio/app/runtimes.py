@@ -23,6 +23,7 @@ from studio.domain.runtimes import (
     RollbackRequest,
     RuntimeDetail,
     RuntimeList,
+    RuntimeWork,
 )
 from studio.host.meter import Report
 from studio.host.network import in_force
@@ -115,9 +116,9 @@ class Runtimes:
         return await self.one(name)
 
     async def stop(self, name: str) -> InstallStopped:
-        """Stop a runtime's installation, update or import, whoever asked for it.
+        """Stop what is being done to a runtime, whoever asked for it; returns when it has ended.
 
-        What is in use stays in use, what was fetched is kept. Returns when it has ended.
+        What is in use stays in use, what was fetched or restored is kept.
 
         Raises: NotFound (`runtime-unknown`).
         """
@@ -126,11 +127,21 @@ class Runtimes:
     async def verify(self, name: str, *, full: bool) -> Verdict:
         """Compare what is installed with the list of its files.
 
-        Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), HostLacks (`not-readable`).
+        Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), HostLacks (`not-readable`),
+        with `full` Busy (`verify-stopped`).
         """
-        runtime = await asyncio.to_thread(self._installed, self._catalog.recipe(name))
-        await moved.settle(self._paths, runtime, self._report)
-        return await verify.verify(self._paths, runtime, full=full, report=self._report)
+        recipe = self._catalog.recipe(name)
+        runtime = await asyncio.to_thread(self._installed, recipe)
+
+        async def compared(report: Report) -> Verdict:
+            await moved.settle(self._paths, runtime, report)
+            return await verify.verify(self._paths, runtime, full=full, report=report)
+
+        if not full:
+            return await compared(self._report)
+        return await self._installs.run(
+            recipe.name, recipe.title, self._report, compared, RuntimeWork.VERIFY
+        )
 
     def _installed(self, recipe: RuntimeRecipe) -> InstalledRuntime:
         found = folders.current(self._paths, recipe.name)
@@ -145,9 +156,17 @@ class Runtimes:
     async def repair(self, name: str) -> Repaired:
         """Restore what differs; fetches only that.
 
-        Raises: NotFound (`runtime-unknown`), and what `studio.runtimes.repair.repair` raises.
+        Raises: NotFound (`runtime-unknown`), Busy (`install-running`, `repair-stopped`), and what
+        `studio.runtimes.repair.repair` raises.
         """
-        return await repair.repair(self._catalog.recipe(name), self._paths, self._report)
+        recipe = self._catalog.recipe(name)
+        return await self._installs.run(
+            recipe.name,
+            recipe.title,
+            self._report,
+            lambda report: repair.repair(recipe, self._paths, report),
+            RuntimeWork.REPAIR,
+        )
 
     async def kept(self, name: str) -> RuntimeVersions:
         """Return the installations of a runtime that are kept, the one in use named.

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import functools
 import logging
 import os
 import secrets
@@ -20,8 +21,10 @@ from studio.domain.control import KeyRequest, NewKey, UpRequest, UpResult
 from studio.domain.errors import BadInput, HostLacks, NeedsConsent, StudioError
 from studio.domain.events import Stage
 from studio.domain.hardware import HostSnapshot
+from studio.domain.integrity import Repaired
 from studio.domain.manifests import InstalledRuntime, ModelSpec, Preset, RuntimeRecipe
 from studio.domain.rules import Facts
+from studio.domain.runtimes import RuntimeWork
 from studio.domain.server import EngineSnapshot, EngineState
 from studio.domain.units import GIB, bytes_text, duration_text, tokens_text
 from studio.host import plain_home
@@ -288,7 +291,9 @@ class Up:
 
     async def _runtime(self, choice: Choice) -> InstalledRuntime:
         recipe, stages = choice.recipe, self._stages
-        found = await repair.ensure_whole(recipe, self._paths, stages.report)
+        found = await repair.ensure_whole(
+            recipe, self._paths, stages.report, functools.partial(self._mended, recipe)
+        )
         if found is not None:
             note = f"{recipe.name} is installed"
             if runtime_folders.is_outdated(self._paths, recipe, found):
@@ -304,6 +309,16 @@ class Up:
         )
         stages.end(Stage.RUNTIME, f"{recipe.name} · {made.interpreter}")
         return made
+
+    async def _mended(self, recipe: RuntimeRecipe) -> Repaired:
+        """Repair, so that it can be stopped as one that somebody asked for."""
+        return await self._installs.run(
+            recipe.name,
+            recipe.title,
+            self._stages.report,
+            lambda report: repair.repair(recipe, self._paths, report),
+            RuntimeWork.REPAIR,
+        )
 
     async def _model(self, spec: ModelSpec, recipe: RuntimeRecipe, python: Path) -> Path:
         stages, about = self._stages, f"{spec.title} · {spec.licence} · {spec.origin}"

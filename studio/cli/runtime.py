@@ -103,7 +103,7 @@ async def install_runtime(call: Invocation, connector: "Connector", console: Con
 
 
 async def stop_install(call: Invocation, connector: "Connector", console: Console) -> int:
-    """Stop an installation, an update or an import under way."""
+    """Stop what is being done to a runtime."""
     async with reached(connector) as client:
         done = await client.stop_install(call.name)
     answer(call, console, done, runtime_text.stopped_text(done))

@@ -22,6 +22,7 @@ from studio.domain.runtimes import (
     RuntimeDetail,
     RuntimeInfo,
     RuntimeState,
+    RuntimeWork,
     Tool,
 )
 from studio.domain.units import bytes_text, duration_text
@@ -37,12 +38,17 @@ WORKS = "works on this machine"
 UPDATE_OFFERED = "update offered"
 WORKS_NOT = "does not work on this machine"
 NO_RUNTIMES = "The catalogue holds no runtime."
-NOTHING_TO_STOP = "{name} is not being installed, so there is nothing to stop."
+NOTHING_TO_STOP = "Nothing is being done to {name}, so there is nothing to stop."
 STOPPED_LATE = "{name} was finished before it could be stopped: {id} is in use."
-STOPPED = (
-    "The installation of {name} is stopped. What was fetched is kept: the next try goes on from "
-    "there."
-)
+STOPPED = {
+    RuntimeWork.INSTALL: "The installation of {name} is stopped. What was fetched is kept: the "
+    "next try goes on from there.",
+    RuntimeWork.REPAIR: "The repair of {name} is stopped. What is restored stays restored: the "
+    "next repair does the rest, and so does the next start.",
+    RuntimeWork.VERIFY: "The comparison of {name} is stopped. Nothing was changed, and nothing is "
+    "known of what was not read.",
+    RuntimeWork.EXPORT: "The export of {name} is stopped. No file was written.",
+}
 STAYS = "{id} stays in use."
 NOTHING_OPEN = "Nothing is open any more: it can be installed."
 VERSION_HEADINGS = ("ID", "INSTALLED", "SIZE", "PYTHON", "")
@@ -57,14 +63,15 @@ _LEAST_COLUMN = 40
 
 
 def stopped_text(done: InstallStopped) -> str:
-    """Return what came of stopping an installation."""
+    """Return what came of stopping what was done to a runtime."""
     id_ = done.current[:_ID_SHOWN] if done.current is not None else ""
-    if not done.was_running:
+    work = done.work or RuntimeWork.INSTALL
+    if not done.was_running or (done.is_finished and work is not RuntimeWork.INSTALL):
         return NOTHING_TO_STOP.format(name=done.runtime)
     if done.is_finished:
         return STOPPED_LATE.format(name=done.runtime, id=id_)
-    stopped = STOPPED.format(name=done.runtime)
-    return f"{stopped} {STAYS.format(id=id_)}" if id_ else stopped
+    stopped = STOPPED[work].format(name=done.runtime)
+    return f"{stopped} {STAYS.format(id=id_)}" if id_ and work is RuntimeWork.INSTALL else stopped
 
 
 def list_text(runtimes: Sequence[RuntimeInfo], width: int = READABLE_WIDTH) -> str:

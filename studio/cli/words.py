@@ -95,7 +95,7 @@ RUNTIME_COMMANDS: dict[str, str] = {
     "series": "Fetch the patch series of another project, check it, and list it.",
     "pin": "Supply a commit or a hash that a recipe leaves open, or agree to what is unverified.",
     "install": "Install a runtime beside whatever is there.",
-    "stop": "Stop an installation under way; what was fetched is kept.",
+    "stop": "Stop what is being done to a runtime: installation, check, repair, export.",
     "updates": "List what could take the place of installed runtimes, with sizes and changes.",
     "update": "Install what the recipe says now, try it on this machine, then use it.",
     "verify": "Compare what is installed with the list of its files.",

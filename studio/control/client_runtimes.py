@@ -55,7 +55,7 @@ class RuntimeCalls(Calls):
         return await self.call("POST", path, RuntimeDetail, body=request, patient=True)
 
     async def stop_install(self, name: str) -> InstallStopped:
-        """Stop a runtime's installation, update or import; returns when it has ended."""
+        """Stop what is being done to a runtime; returns when it has ended."""
         path = f"/runtimes/{part(name)}/stop"
         return await self.call("POST", path, InstallStopped, patient=True)
 

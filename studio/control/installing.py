@@ -1,4 +1,4 @@
-"""The calls about an installation under way."""
+"""The calls about what is being done to a runtime."""
 
 import re
 from urllib.parse import unquote

@@ -71,7 +71,9 @@ class StageProgress(
     step: str | None = None
     """Which part of the stage this is, where it has named ones (`InstallStep`)."""
     runtime: str | None = None
-    """The runtime that is being installed, which `POST /runtimes/NAME/stop` stops."""
+    """The runtime that something is done to, which `POST /runtimes/NAME/stop` stops."""
+    work: str | None = None
+    """What that is (`RuntimeWork`), where it can be stopped."""
     warnings: tuple[str, ...] = ()
     """What may go wrong with this start, as far as its plan can tell."""
     of_up: bool = False

@@ -339,14 +339,26 @@ class CollectRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Only say what that would be."""
 
 
+class RuntimeWork(enum.StrEnum):
+    """What is being done to a runtime that can be stopped; the `work` of a runtime stage."""
+
+    INSTALL = "install"
+    """An update and an import too."""
+    REPAIR = "repair"
+    VERIFY = "verify"
+    EXPORT = "export"
+
+
 class InstallStopped(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of stopping an installation, an update or an import."""
+    """What came of stopping what was being done to a runtime."""
 
     runtime: str
     was_running: bool
     """Whether anything was under way; without it there was nothing to stop."""
+    work: RuntimeWork | None = None
+    """What was under way."""
     is_finished: bool = False
-    """It was too late: it is installed and in use."""
+    """It was too late: it was done."""
     current: str | None = None
     """Id of the installation that is in use now; None: none is."""
 

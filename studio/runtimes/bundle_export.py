@@ -4,6 +4,7 @@ Nothing that is damaged leaves the house: every file is compared with the list f
 packed each is read again, and what has changed since ends the export.
 """
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -22,9 +23,9 @@ from studio.host import signing
 from studio.host.files import exclusive, from_copy_error
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
-from studio.host.progress import followed
+from studio.host.progress import Progress, followed
 from studio.host.threads import in_thread
-from studio.runtimes import bundle, bundle_write, carry, moved, signers, survey, verify
+from studio.runtimes import bundle, bundle_part, bundle_write, carry, moved, signers, survey, verify
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
 from studio.runtimes.bundle_write import Content
@@ -66,12 +67,14 @@ async def export(
     target = _target(to, record)
     meter = Meter(Stage.RUNTIME, f"Export {recipe.title}", report)
     try:
-        with exclusive(folders.named_folder(paths, recipe.name) / INSTALL_LOCK) as is_ours:
+        home = folders.named_folder(paths, recipe.name)
+        with exclusive(home / INSTALL_LOCK) as is_ours:
             if not is_ours:
                 raise _busy(recipe)
-            signer, is_new = await in_thread(functools.partial(_signer, paths, key))
-            made = _Export(recipe, paths, record, meter, glibc)
-            index, written = await made.run(target, signer)
+            with bundle_part.noted(home, target):
+                signer, is_new = await in_thread(functools.partial(_signer, paths, key))
+                made = _Export(recipe, paths, record, meter, glibc)
+                index, written = await made.run(target, signer)
     except StudioError as error:
         meter.fail(error.message)
         raise
@@ -149,11 +152,30 @@ class _Export:
         members = await in_thread(functools.partial(self._members, manifest, found, along))
         index = await in_thread(functools.partial(self._index, members, along))
         self._meter.begin("Packing", total=index.bytes, unit="bytes")
-        written = await followed(
-            functools.partial(bundle_write.write, target, index, members, signer),
-            self._meter.reach,
-        )
-        return index, written
+        return index, await self._pack(target, index, members, signer)
+
+    async def _pack(
+        self,
+        target: Path,
+        index: bundle.Index,
+        members: Mapping[str, Content],
+        signer: signing.Signer,
+    ) -> bundle_write.Written:
+        """Write the file; none is there when this was cancelled, however late."""
+        is_whole = False
+
+        def work(progress: Progress) -> bundle_write.Written:
+            nonlocal is_whole
+            done = bundle_write.write(target, index, members, signer, progress)
+            is_whole = True
+            return done
+
+        try:
+            return await followed(work, self._meter.reach)
+        except asyncio.CancelledError:
+            if is_whole:
+                await in_thread(functools.partial(target.unlink, missing_ok=True))
+            raise
 
     async def _manifest(self) -> Manifest:
         try:

@@ -1,7 +1,7 @@
 """Writes a runtime into one signed file: lists it, signs the list, packs what it lists.
 
-The file grows under a name of its own and gets its right one when it is whole; a part that a kill
-left is written anew by the next export.
+The file grows under a name of its own and gets its right one when it is whole; what a kill leaves
+of it is the business of `bundle_part`.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from studio.host.files import exclusive, from_os_error
 from studio.host.hashing import Wanted, hash_files
 from studio.host.progress import Progress
 from studio.host.signing import Signer
-from studio.runtimes import bundle
+from studio.runtimes import bundle, bundle_part
 from studio.runtimes.bundle import Index, Item, Signature
 
 _CHUNK = 1 << 20
@@ -83,7 +83,7 @@ def write(
     Raises: BadInput (`file-exists`), Busy (`export-running`), Damaged (`runtime-changed`),
     HostLacks (`disk-full`, `not-writable`).
     """
-    partial = target.with_name(f".{target.name}.part")
+    partial = bundle_part.of(target)
     try:
         with exclusive(partial) as is_ours:
             if not is_ours:
@@ -94,6 +94,7 @@ def write(
                 )
             try:
                 done = _write(partial, index, members, signer, progress)
+                progress.add(0)  # the last moment at which it can be stopped
                 refuse_existing(target)
                 partial.replace(target)
             except BaseException:

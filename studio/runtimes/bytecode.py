@@ -8,13 +8,15 @@ The other files of the packages are read by the same workers, for the same purpo
 import binascii
 import errno
 import functools
+import logging
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from studio.domain.errors import HostLacks
 from studio.host import hashing, tools
 from studio.host.hashing import Hashed
 from studio.host.meter import Meter
@@ -23,10 +25,13 @@ from studio.host.threads import in_thread
 from studio.runtimes.packages import site_packages
 from studio.runtimes.store import Read
 
+logger = logging.getLogger(__name__)
+
 _TOOL = "compile_sources.py"
 REPORT_FOLDER = "compiled"
 """What the workers say of an installation, in its folder, as long as they work."""
 _TIMEOUT_S = 1800.0
+_SHOWN = 5
 
 Row = tuple[str, int, int, int, bool, str]
 """Path, inode, size, time in nanoseconds, whether it is executable, sha256."""
@@ -41,7 +46,7 @@ async def compile_packages(paths: Paths, root: Path, python: Path, meter: Meter)
 
     Not by uv: where all packages are installed it has nothing to do and compiles nothing, and what
     it compiles would be read again for its digest.
-    Raises: OSError, HostLacks (`program-missing`).
+    Raises: OSError, HostLacks (`program-missing`, `compiler-ended`).
     """
     report = root / REPORT_FOLDER
     await in_thread(functools.partial(_empty, report))
@@ -69,22 +74,50 @@ async def _compile(
     report: Path | None = None,
     meter: Meter | None = None,
 ) -> None:
-    heard = _Heard(meter)
     asked = {
         "places": [str(place) for place in places],
-        "workers": hashing.cores(),
         "report": str(report) if report is not None else None,
     }
-    question = msgspec.json.encode(asked).decode()
-    await tools.run_tool(
+    failure = await _compiled(paths, python, asked | {"workers": hashing.cores()}, meter)
+    if failure is not None:
+        # Whom the kernel ends for want of memory leaves files without bytecode, which one alone, on
+        # its second way through, makes good.
+        logger.warning("%s %s; once more, by one alone", failure.message, failure.evidence)
+        failure = await _compiled(paths, python, asked | {"workers": 1}, meter)
+    if failure is not None:
+        raise failure
+
+
+async def _compiled(
+    paths: Paths, python: Path, asked: Mapping[str, object], meter: Meter | None
+) -> HostLacks | None:
+    """Run the script; return what it could not finish for. Raises: as `compile_packages`."""
+    heard = _Heard(meter)
+    result = await tools.run_tool(
         python,
         tools.tool_file(paths, _TOOL),
-        [question],
+        [msgspec.json.encode(asked).decode()],
         timeout_s=_TIMEOUT_S,
         on_line=heard.on_line,
     )
     if heard.fault is not None:
         raise heard.fault
+    if result.exit_code == 0 and not result.timed_out:
+        return None
+    return _ended(-result.exit_code if result.exit_code < 0 else heard.signal, result.tail)
+
+
+def _ended(number: int | None, tail: Sequence[str]) -> HostLacks:
+    message = "The compiler of the bytecode failed twice."
+    if number is not None:
+        message = f"The system ended the compiler of the bytecode with signal {number}, twice."
+    return HostLacks(
+        "compiler-ended",
+        message,
+        hint="A system ends programs when it runs out of memory: close others, then run it again. "
+        "It goes on where it was.",
+        evidence=tuple(tail[-_SHOWN:]),
+    )
 
 
 class _Heard:
@@ -92,6 +125,8 @@ class _Heard:
 
     def __init__(self, meter: Meter | None) -> None:
         self.fault: OSError | None = None
+        self.signal: int | None = None
+        """By which a worker was ended."""
         self._meter = meter
 
     def on_line(self, line: str) -> None:
@@ -101,6 +136,8 @@ class _Heard:
             self._meter.advance(int(rest))
         elif word == "TOTAL" and self._meter is not None:
             self._meter.begin("Compiling bytecode", total=int(rest) or None, unit="bytes")
+        elif word == "ENDED":
+            self.signal = int(rest)
         elif word == "FAULT":
             code, _blank, path = rest.partition(" ")
             number = int(code) or errno.EIO

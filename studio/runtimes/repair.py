@@ -10,7 +10,7 @@ import os
 import posixpath
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -84,13 +84,17 @@ async def repair(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Repaire
 
 
 async def ensure_whole(
-    recipe: RuntimeRecipe, paths: Paths, report: Report
+    recipe: RuntimeRecipe,
+    paths: Paths,
+    report: Report,
+    mend: Callable[[], Awaitable[Repaired]] | None = None,
 ) -> InstalledRuntime | None:
     """Return the installation in use after a look at a sample of it, repaired if need be.
 
     None when there is none. A recipe that has changed since changes nothing: what is installed
-    goes on until a person says otherwise. For every start: some 10 ms when all is well.
-    Raises: as `repair`.
+    goes on until a person says otherwise. For every start: some 10 ms when all is well. `mend` is
+    in place of `repair`, for whoever wants to know of it.
+    Raises: as `repair`, or as `mend`.
     """
     await in_thread(functools.partial(aside.settle, folders.named_folder(paths, recipe.name)))
     if folders.current(paths, recipe.name) is None:
@@ -108,7 +112,7 @@ async def ensure_whole(
         differing = [one.path for one in verdict.differences]
         is_only_the_list = differing == [manifests.MANIFEST_FILE]
     try:
-        await repair(recipe, paths, report)
+        await (mend() if mend is not None else repair(recipe, paths, report))
     except NetworkFailure:
         # Without a list a start goes on, and so it does with half of one that nothing can mend now.
         if not is_only_the_list:

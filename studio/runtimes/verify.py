@@ -22,6 +22,7 @@ from studio.domain.manifests import InstalledRuntime
 from studio.host.hashing import Hashed, Wanted, hash_file, hash_files
 from studio.host.meter import Meter, Report
 from studio.host.paths import Paths
+from studio.host.progress import followed
 from studio.host.threads import in_thread
 from studio.runtimes import folder as folders
 from studio.runtimes import manifest as manifests
@@ -269,16 +270,16 @@ async def _examine_reporting(
 
 
 async def examine_reporting(root: Path, manifest: Manifest, meter: Meter) -> Examination:
-    """Do `examine` off the event loop, and tell the meter on it how far it is."""
+    """Do `examine` off the event loop, and tell the meter on it how far it is.
+
+    A cancelled caller waits for the files that are being read, not for all.
+    """
     total = sum(entry.size for entry in manifest.entries)
     meter.begin("Reading every file", total=total, unit="bytes")
-    read = [0]
-
-    def on_bytes(count: int) -> None:
-        read[0] += count
-
-    work = functools.partial(examine, root, manifest, on_bytes=on_bytes)
-    return await ticking(work, lambda: meter.reach(min(read[0], total)))
+    return await followed(
+        lambda progress: examine(root, manifest, on_bytes=progress.add),
+        lambda read: meter.reach(min(read, total)),
+    )
 
 
 async def ticking(work: Callable[[], T], on_tick: Callable[[], None]) -> T:

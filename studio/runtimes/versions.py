@@ -19,8 +19,8 @@ from studio.host import locks, uv_cache
 from studio.host.documents import read_json
 from studio.host.files import exclusive
 from studio.host.paths import Paths
+from studio.runtimes import bundle_part, history, litter
 from studio.runtimes import folder as folders
-from studio.runtimes import history, litter
 from studio.runtimes import manifest as manifests
 from studio.runtimes.running import runs_from
 from studio.runtimes.store import Store, interpreter_key, package_keys
@@ -72,16 +72,18 @@ def collect(paths: Paths, *, dry_run: bool) -> Collected:
 
     That is: installations other than the present one, the one before it and those ahead of it;
     folders of installations that were given up; packages in the store that no installation uses,
-    and those in uv's cache that only the removed ones used; what killed engines left. Nothing of a
-    runtime that is being installed, or from which an engine runs.
+    and those in uv's cache that only the removed ones used; what killed engines and exports left.
+    Nothing of a runtime that is being installed, or from which an engine runs.
     """
     removals: list[Unused] = []
+    exports: list[Unused] = []
     notes: list[str] = []
     store = Store(paths)
     with contextlib.ExitStack() as held:
         for home in sorted(path for path in paths.runtimes.glob("*") if path.is_dir()):
             if held.enter_context(exclusive(home / INSTALL_LOCK)):
                 removals += _unused(paths, home)
+                exports += _cut_off(home)
             else:
                 notes.append(f"{home.name} is being installed or repaired: left alone.")
         removed = [unused.path for unused in removals]
@@ -90,7 +92,7 @@ def collect(paths: Paths, *, dry_run: bool) -> Collected:
         else:
             notes.append("The store is in use by an installation: left alone. Run it again later.")
         removals += _unused_packages(paths, removed)
-        removals += [Unused((path,), path, _LITTER) for path in litter.left(paths)]
+        removals += [*exports, *(Unused((path,), path, _LITTER) for path in litter.left(paths))]
         freed = freed_bytes([place for unused in removals for place in unused.places])
         if not dry_run:
             for place in (place for unused in removals for place in unused.places):
@@ -180,6 +182,12 @@ def _unused(paths: Paths, home: Path) -> Iterator[Unused]:
         else:
             what = f"{home.name}: older than the one before the present one"
         yield Unused((place,), place, what)
+
+
+def _cut_off(home: Path) -> Iterator[Unused]:
+    left = bundle_part.left(home)
+    if left:
+        yield Unused(left, left[0], f"{home.name}: left of an export that was cut off")
 
 
 def _is_kept(place: Path) -> bool:

@@ -9,7 +9,13 @@ from studio.domain.control import RuntimeVersions
 from studio.domain.disk import DiskReport
 from studio.domain.errors import ErrorInfo
 from studio.domain.integrity import Collected
-from studio.domain.runtimes import RuntimeDetail, RuntimeList, RuntimeUpdate, RuntimeUpdates
+from studio.domain.runtimes import (
+    RuntimeDetail,
+    RuntimeList,
+    RuntimeUpdate,
+    RuntimeUpdates,
+    RuntimeWork,
+)
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.viewmodels.runtimes import first_pick
@@ -19,6 +25,9 @@ if TYPE_CHECKING:
     from studio.control.client import ControlClient
 
     Work = Callable[[ControlClient, bool], Awaitable[Done]]
+
+
+_STOPPED = tuple(f"{work.value}-stopped" for work in RuntimeWork)
 
 
 class RuntimesArea(Area):
@@ -90,7 +99,7 @@ class RuntimesArea(Area):
             self.ask("work", lambda client: work(client, consent), self._on_done, self._on_refused)
 
     def stop(self, name: str) -> None:
-        """Stop a runtime's installation, whoever began it."""
+        """Stop what is being done to a runtime, whoever began it."""
         self.problem, self._is_stopped = None, True
         self.ask("stop", lambda client: client.stop_install(name), self._on_done)
 
@@ -155,7 +164,7 @@ class RuntimesArea(Area):
         self.problem = error
 
     def _on_refused(self, error: ErrorInfo) -> None:
-        if not (self._is_stopped and error.code == "install-stopped"):
+        if not (self._is_stopped and error.code in _STOPPED):
             self.problem = self._refused = error
 
     def _on_done(self, done: Done) -> None:

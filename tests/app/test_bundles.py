@@ -1,13 +1,17 @@
 """What the service does about runtimes that travel as files."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from studio.app.bundles import Bundles
+from studio.app.installs import Installs
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
-from studio.domain.errors import BadInput, NotFound
+from studio.domain.errors import BadInput, Busy, NotFound
+from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
+from studio.domain.runtimes import InstallStopped, RuntimeWork
 from studio.host.paths import Paths
 from studio.host.probe import snapshot
 from studio.runtimes.catalog import Catalog
@@ -26,6 +30,11 @@ def bundles(there: StandIn, paths: Paths | None = None) -> Bundles:
         return snapshot(paths.home)
 
     return Bundles(paths, Catalog(paths), host, there.reports.append)
+
+
+def files(folder: Path) -> list[str]:
+    """Return what lies in a folder."""
+    return [str(path) for path in folder.iterdir()]
 
 
 async def test_out_of_one_home_and_into_another(made: Made, tmp_path: Path) -> None:
@@ -70,3 +79,32 @@ async def test_only_whole_paths_are_taken(made: Made, text: str) -> None:
         with pytest.raises(BadInput) as caught:
             await call
         assert caught.value.code == "path-relative"
+
+
+@pytest.mark.parametrize("saying", ["Reading every file", "Looking at", "Packing"])
+async def test_an_export_that_was_stopped_leaves_no_file(
+    made: Made, tmp_path: Path, saying: str
+) -> None:
+    """Neither under its name nor under another; the runtime can be exported again at once."""
+    paths, request = made.stand_in.paths, ExportRequest(to=str(tmp_path))
+    installs = Installs(paths)
+    stops: list[asyncio.Task[InstallStopped]] = []
+
+    async def host() -> HostSnapshot:
+        return snapshot(paths.home)
+
+    def hear(progress: StageProgress) -> None:
+        if (progress.note or "").startswith(saying) and not stops:
+            stops.append(tasks.create_task(installs.stop(NAME)))
+
+    service = Bundles(paths, Catalog(paths), host, hear, installs)
+    async with asyncio.TaskGroup() as tasks:
+        with pytest.raises(Busy) as caught:
+            await service.export(NAME, request)
+
+    assert caught.value.code == "export-stopped"
+    (stop,) = stops
+    assert stop.result().work is RuntimeWork.EXPORT
+    assert files(tmp_path) == []
+    done = await service.export(NAME, request)
+    assert files(tmp_path) == [done.path]

@@ -1,6 +1,7 @@
 """What is being installed, and what stops it: at every point, whoever asks, however often."""
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,17 +14,20 @@ from studio.domain.control import UpRequest
 from studio.domain.errors import Busy, Damaged, StudioError
 from studio.domain.events import InstallStep, Stage, StageProgress, StageState
 from studio.domain.hardware import HostSnapshot
-from studio.domain.manifests import RuntimeRecipe
-from studio.domain.runtimes import InstallRequest, InstallStopped
+from studio.domain.manifests import InstalledRuntime, RuntimeRecipe
+from studio.domain.runtimes import InstallRequest, InstallStopped, RuntimeWork
 from studio.domain.server import EngineState
 from studio.host.meter import Report
 from studio.host.paths import Paths
 from studio.host.probe import snapshot
 from studio.presets.store import PresetStore
+from studio.runtimes import folder, repair
 from studio.runtimes.catalog import Catalog
+from studio.runtimes.install import install
 from tests.app.running import fake_paths, running
 from tests.fakes.catalogue import PRESET, RUNTIME, install_fake
 from tests.runtimes.conftest import stand_in
+from tests.runtimes.damage import SITE
 from tests.runtimes.standin import NAME as TINY
 from tests.runtimes.standin import StandIn
 
@@ -61,10 +65,12 @@ def home(folder: Path) -> Paths:
     return Paths(home=folder, catalogue=folder)
 
 
-async def run(installs: Installs, work: Work, name: str = TINY) -> str:
-    """Install by `work`; return what came of it, an error by its code."""
+async def run(
+    installs: Installs, work: Work, name: str = TINY, kind: RuntimeWork = RuntimeWork.INSTALL
+) -> str:
+    """Do `work`; return what came of it, an error by its code."""
     try:
-        return await installs.run(name, "Tiny", work.reports.append, work)
+        return await installs.run(name, "Tiny", work.reports.append, work, kind)
     except StudioError as error:
         return error.code
 
@@ -79,10 +85,62 @@ async def test_a_stop_ends_it_and_everybody_hears_of_it(tmp_path: Path, work: Wo
         done = await installs.stop(TINY)
 
         assert await running == "install-stopped"
-    assert done == InstallStopped(runtime=TINY, was_running=True)
+    assert done == InstallStopped(runtime=TINY, was_running=True, work=RuntimeWork.INSTALL)
     assert [one.runtime for one in work.reports] == [TINY, TINY]
     assert (work.reports[-1].state, work.reports[-1].note) == (StageState.FAILED, STOPPED)
     assert await installs.stop(TINY) == InstallStopped(runtime=TINY, was_running=False)
+
+
+@pytest.mark.parametrize("kind", list(RuntimeWork))
+async def test_whatever_is_done_to_a_runtime_can_be_stopped(
+    tmp_path: Path, work: Work, kind: RuntimeWork
+) -> None:
+    """Each says what it was, so that nobody takes a stopped export for a stopped installation."""
+    installs = Installs(home(tmp_path))
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(run(installs, work, kind=kind))
+        await work.begun.wait()
+
+        done = await installs.stop(TINY)
+
+        assert await running == f"{kind.value}-stopped"
+    assert done == InstallStopped(runtime=TINY, was_running=True, work=kind)
+    assert [one.work for one in work.reports] == [kind, kind]
+    assert work.reports[-1].state is StageState.FAILED
+    assert work.calls == 1
+
+
+async def test_a_comparison_keeps_nobody_waiting(tmp_path: Path, work: Work) -> None:
+    """It only reads: a start may install meanwhile. One stop ends both, and tells of the other."""
+    installs, reading = Installs(home(tmp_path)), Work()
+    async with asyncio.TaskGroup() as tasks:
+        comparing = tasks.create_task(run(installs, reading, kind=RuntimeWork.VERIFY))
+        await reading.begun.wait()
+        installing = tasks.create_task(run(installs, work))
+        await work.begun.wait()
+
+        done = await installs.stop(TINY)
+
+        assert await comparing == "verify-stopped"
+        assert await installing == "install-stopped"
+    assert (done.was_running, done.work) == (True, RuntimeWork.INSTALL)
+    assert not (await installs.stop(TINY)).was_running
+
+
+async def test_who_has_to_wait_is_told_for_what(tmp_path: Path, work: Work) -> None:
+    """An installation cannot begin while the runtime is packed."""
+    installs = Installs(home(tmp_path))
+    async with asyncio.TaskGroup() as tasks:
+        packing = tasks.create_task(run(installs, work, kind=RuntimeWork.EXPORT))
+        await work.begun.wait()
+
+        with pytest.raises(Busy) as caught:
+            await installs.run(TINY, "Tiny", work.reports.append, work)
+
+        assert caught.value.message == "Tiny is being exported."
+        assert f"weir runtime stop {TINY}" in (caught.value.hint or "")
+        work.may_end.set()
+        assert await packing == "installed"
 
 
 async def test_nothing_under_way_is_no_error(tmp_path: Path) -> None:
@@ -232,7 +290,32 @@ async def test_what_a_start_waits_for_can_be_stopped(
 
             assert await starting == "install-stopped"
             assert made.studio.engine().state is EngineState.STOPPED
-    assert stopped == InstallStopped(runtime=RUNTIME, was_running=True)
+    assert stopped == InstallStopped(runtime=RUNTIME, was_running=True, work=RuntimeWork.INSTALL)
+
+
+async def test_a_repair_that_a_start_waits_for_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was cut off goes on by itself at the next start, which may take long."""
+    work = Work()
+
+    async def mend(_recipe: RuntimeRecipe, _paths: Paths, report: Report) -> str:
+        return await work(report)
+
+    monkeypatch.setattr(repair, "repair", mend)
+    with fake_paths(tmp_path) as paths:
+        record = folder.current(paths, RUNTIME)
+        assert record is not None
+        (folder.folder_of(paths, record) / repair.REPAIR_FOLDER).mkdir()
+        async with running(paths) as made, asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(refused(made.studio.up(UpRequest(preset=PRESET))))
+            await work.begun.wait()
+
+            stopped = await made.studio.runtimes.stop(RUNTIME)
+
+            assert await starting == "repair-stopped"
+            assert made.studio.engine().state is EngineState.STOPPED
+    assert stopped.work is RuntimeWork.REPAIR
 
 
 async def refused(call: Awaitable[object]) -> str:
@@ -304,3 +387,77 @@ async def test_stopped_at_each_step_the_old_one_serves_and_a_run_completes(
     assert old != done.after == (await life.runtimes.one(TINY)).info.runtime_id
     assert (await life.runtimes.verify(TINY, full=True)).is_whole
     assert not (await life.runtimes.stop(TINY)).was_running
+
+
+class Stopper:
+    """Stops what is being done to the stand-in as soon as it says a certain thing."""
+
+    def __init__(self, stand_in: StandIn, tasks: asyncio.TaskGroup, saying: str) -> None:
+        self.paths = stand_in.paths
+        self.stopping: asyncio.Task[InstallStopped] | None = None
+        self._tasks = tasks
+        self._saying = saying
+        self.runtimes = Runtimes(self.paths, Catalog(self.paths), self.host, self.hear)
+
+    async def host(self) -> HostSnapshot:
+        """Return this machine."""
+        return snapshot(self.paths.home.parent)
+
+    def hear(self, progress: StageProgress) -> None:
+        """Ask for the stop before the work goes on."""
+        is_due = (progress.note or "").startswith(self._saying)
+        if is_due and self.stopping is None:
+            self.stopping = self._tasks.create_task(self.runtimes.stop(TINY))
+
+    async def stopped(self, call: Awaitable[object]) -> tuple[str, InstallStopped]:
+        """Return what both sides were told."""
+        code = await refused(call)
+        assert self.stopping is not None
+        return code, await self.stopping
+
+
+async def test_a_comparison_is_stopped_while_it_reads(stand_in: StandIn) -> None:
+    """What differs was not found, and that must not read as if all were whole."""
+    await install_runtime(stand_in)
+    async with asyncio.TaskGroup() as tasks:
+        stopper = Stopper(stand_in, tasks, "Reading every file")
+
+        told = await stopper.stopped(stopper.runtimes.verify(TINY, full=True))
+
+    assert told == ("verify-stopped", stopped_work(stand_in, RuntimeWork.VERIFY))
+
+
+@pytest.mark.parametrize("saying", ["Reading every file", "Unpacking", "Compiling"])
+async def test_a_repair_that_was_stopped_is_finished_by_the_next_start(
+    stand_in: StandIn, saying: str
+) -> None:
+    """At every part of it; what it had mended by then is mended."""
+    record = await install_runtime(stand_in)
+    root = folder.folder_of(stand_in.paths, record)
+    (root / SITE / "weirtiny/part3.py").unlink()
+    shutil.rmtree(stand_in.paths.home / "store")
+    async with asyncio.TaskGroup() as tasks:
+        stopper = Stopper(stand_in, tasks, saying)
+
+        told = await stopper.stopped(stopper.runtimes.repair(TINY))
+
+    assert told == ("repair-stopped", stopped_work(stand_in, RuntimeWork.REPAIR))
+    assert (root / repair.REPAIR_FOLDER).is_dir()
+    assert await repair.ensure_whole(stand_in.recipe, stand_in.paths, lambda _progress: None)
+    async with asyncio.TaskGroup() as tasks:
+        verdict = await Stopper(stand_in, tasks, "-").runtimes.verify(TINY, full=True)
+    assert verdict.is_whole
+    assert verdict.bytecode == 0
+    assert not (root / repair.REPAIR_FOLDER).exists()
+
+
+async def install_runtime(stand_in: StandIn) -> InstalledRuntime:
+    """Install the stand-in."""
+    return await install(stand_in.recipe, stand_in.paths, lambda _progress: None)
+
+
+def stopped_work(stand_in: StandIn, work: RuntimeWork) -> InstallStopped:
+    """Return what is said of a stop that came in time."""
+    record = folder.current(stand_in.paths, TINY)
+    assert record is not None
+    return InstallStopped(runtime=TINY, was_running=True, work=work, current=record.runtime_id)

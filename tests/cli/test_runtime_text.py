@@ -12,6 +12,7 @@ from studio.domain.runtimes import (
     RuntimeDetail,
     RuntimeInfo,
     RuntimeState,
+    RuntimeWork,
     StepState,
 )
 from studio.host.paths import Paths, bundled_root
@@ -217,3 +218,21 @@ def test_a_stop_without_effect_says_why() -> None:
     assert "nothing to stop" in runtime_text.stopped_text(nothing)
     assert "3f9a0c51b7d2 is in use" in runtime_text.stopped_text(late)
     assert "stays in use" not in runtime_text.stopped_text(first)
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (RuntimeWork.REPAIR, "What is restored stays restored"),
+        (RuntimeWork.VERIFY, "nothing is known of what was not read"),
+        (RuntimeWork.EXPORT, "No file was written"),
+    ],
+)
+def test_a_stop_says_what_was_stopped(work: RuntimeWork, said: str) -> None:
+    """Only an installation makes one wonder which is in use."""
+    done = InstallStopped(runtime="tiny-1.0", was_running=True, work=work, current="3f9a0c51b7d2")
+    late = msgspec.structs.replace(done, is_finished=True)
+
+    assert said in runtime_text.stopped_text(done)
+    assert "in use" not in runtime_text.stopped_text(done)
+    assert "nothing to stop" in runtime_text.stopped_text(late)

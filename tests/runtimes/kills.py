@@ -39,7 +39,7 @@ VICTIM = """
 import asyncio, os, signal, sys
 from pathlib import Path
 home, catalogue = map(Path, sys.argv[1:3])
-name, notes, last = sys.argv[3], sys.argv[4], int(sys.argv[5])
+name, notes, last, fatal = sys.argv[3], sys.argv[4], int(sys.argv[5]), sys.argv[6]
 from studio.host.paths import Paths
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.install import install
@@ -64,6 +64,8 @@ def report(progress):
     if progress.note != said:
         said = progress.note
         say(said or "")
+        if fatal and (said or "").startswith(fatal):
+            os.kill(os.getpid(), signal.SIGKILL)
     point()
 paths = Paths(home=home, catalogue=catalogue)
 recipe = Catalog(paths).recipe(name)
@@ -73,6 +75,10 @@ asyncio.run(install(recipe, paths, report))
 say("(done)")
 print(points)
 """
+
+
+MISSED = "(finished before the kill)"
+"""In place of the part of the work that was hit."""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -108,6 +114,8 @@ class Point:
     """Where to strike; exactly one is set."""
 
     event: int | None = None
+    note: str | None = None
+    """What it says by then, or begins to say."""
     after_s: float | None = None
     files: int | None = None
 
@@ -126,7 +134,7 @@ def measured(site: Site) -> Measure:
     """Install once, undisturbed."""
     before = _files(site.home)
     begun = time.perf_counter()
-    child = _start(site, 0)
+    child = _start(site, 0, "")
     output, errors = child.communicate(timeout=LIMIT_S)
     assert child.returncode == 0, errors
     seconds = time.perf_counter() - begun
@@ -139,7 +147,7 @@ def strike(site: Site, point: Point) -> str:
     notes.unlink(missing_ok=True)
     before = _files(site.home)
     begun = time.perf_counter()
-    child = _start(site, point.event or 0)
+    child = _start(site, point.event or 0, point.note or "")
     while child.poll() is None:
         is_late = point.after_s is not None and time.perf_counter() - begun >= point.after_s
         is_full = point.files is not None and _files(site.home) - before >= point.files
@@ -151,7 +159,7 @@ def strike(site: Site, point: Point) -> str:
         assert time.perf_counter() - begun < LIMIT_S
     child.communicate()
     _until_alone(site)
-    step = _step(notes) if child.returncode == -signal.SIGKILL else "(finished before the kill)"
+    step = _step(notes) if child.returncode == -signal.SIGKILL else MISSED
     site.histogram[step] += 1
     return step
 
@@ -202,9 +210,9 @@ def report_text(site: Site) -> str:
     return "\n".join([f"{total} kills, by what was being done:", *rows, ""])
 
 
-def _start(site: Site, last: int) -> subprocess.Popen[str]:
+def _start(site: Site, last: int, fatal: str) -> subprocess.Popen[str]:
     paths = site.stand_in.paths
-    arguments = [paths.home, paths.catalogue, site.name, _notes(site), str(last)]
+    arguments = [paths.home, paths.catalogue, site.name, _notes(site), str(last), fatal]
     return subprocess.Popen(
         [sys.executable, "-c", VICTIM, *map(str, arguments)],
         cwd=ROOT,

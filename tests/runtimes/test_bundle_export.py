@@ -1,20 +1,24 @@
 """Exporting an installed runtime: all of it, only when it is whole, and the same each time."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
 import tarfile
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from studio.domain.bundles import Exported
 from studio.domain.errors import BadInput, Busy, Damaged, NotFound, StudioError
 from studio.domain.events import StageState
 from studio.host import signing
 from studio.host.files import exclusive
 from studio.host.hashing import hash_file
-from studio.runtimes import bundle_read, folder
+from studio.runtimes import bundle_part, bundle_read, bundle_write, folder
 from tests.runtimes.bundles import CARRY_NOTHING, Made, export, made
 from tests.runtimes.damage import SITE
 from tests.runtimes.standin import NAME
@@ -188,3 +192,45 @@ async def test_killed_anywhere_the_next_export_is_whole(made: Made, tmp_path: Pa
 
         assert to.read_bytes() == content
     assert not any(name.startswith(".") for name in names(tmp_path))
+
+
+async def test_what_a_kill_left_is_gone_after_the_next_export(made: Made, tmp_path: Path) -> None:
+    """Wherever that goes: gigabytes under a hidden name would stay on somebody's stick for good."""
+    lost = tmp_path / "lost"
+    lost.mkdir()
+    whole = victim(made, tmp_path / "whole", 0)
+    killed = victim(made, lost / "b", int(whole.stdout) - 3)
+    assert killed.returncode == -signal.SIGKILL
+    assert names(lost) == {".b.part"}
+
+    await export(made.stand_in, tmp_path / "other")
+
+    assert names(lost) == set()
+    assert bundle_part.left(folder.named_folder(made.stand_in.paths, NAME)) == ()
+
+
+async def test_one_that_is_stopped_too_late_leaves_no_file_either(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told that it was stopped; a whole file that nobody knows of would be litter."""
+    loop, is_asked = asyncio.get_running_loop(), threading.Event()
+    task: asyncio.Task[Exported] | None = None
+
+    def stop() -> None:
+        assert task is not None
+        task.cancel()
+        is_asked.set()
+
+    def write(*arguments: Any) -> bundle_write.Written:
+        done = written(*arguments)
+        loop.call_soon_threadsafe(stop)
+        is_asked.wait()
+        return done
+
+    written = bundle_write.write
+    monkeypatch.setattr(bundle_write, "write", write)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(export(made.stand_in, tmp_path / "late"))
+
+    assert task.cancelled()
+    assert names(tmp_path) == set()

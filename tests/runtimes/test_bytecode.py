@@ -12,6 +12,7 @@ import msgspec
 import psutil
 import pytest
 
+from studio.domain.errors import HostLacks
 from studio.domain.events import Stage, StageProgress
 from studio.host import tools
 from studio.host.meter import Meter
@@ -144,6 +145,54 @@ async def test_every_other_file_is_read_on_the_way(site: Path) -> None:
         assert hashed.is_executable is path.endswith(".so")
     total = sum(len(text) for text in (SOURCES | NOT_PYTHON).values())
     assert {report.total for report in reports} == {None, total}
+
+
+def killing(site: Path, *, often: bool) -> Paths:
+    """Return a catalogue whose compiler's workers are killed with a source in hand, once or always.
+
+    As the kernel does it that has no memory left.
+    """
+    paths = paths_of(site)
+    flag = site.parents[4] / "killed"
+    kill = "os.kill(os.getpid(), 9)"
+    if not often:
+        kill = (
+            f"with contextlib.suppress(FileExistsError):\n"
+            f"        os.open({str(flag)!r}, os.O_CREAT | os.O_EXCL)\n"
+            f"        {kill}"
+        )
+    text = tools.tool_file(paths, "compile_sources.py").read_text("utf-8")
+    first = "    source = read(path)\n"
+    assert text.count(first) == 1
+    place = site.parents[4] / "catalogue" / "runtimes" / "tools" / "compile_sources.py"
+    place.parent.mkdir(parents=True)
+    place.write_text(text.replace(first, f"    {kill}\n{first}"), "utf-8")
+    return Paths(home=paths.home, catalogue=site.parents[4] / "catalogue")
+
+
+async def compiled_by(paths: Paths, site: Path) -> dict[str, Read]:
+    """Compile with the tools of a catalogue."""
+    root = site.parents[3]
+    meter = Meter(Stage.RUNTIME, "x", lambda _progress: None)
+    return await bytecode.compile_packages(paths, root, root / "python" / "bin" / "python3", meter)
+
+
+async def test_what_a_killed_worker_had_in_hand_is_compiled_all_the_same(site: Path) -> None:
+    """On a small machine the kernel ends one; its files would start slowly for ever."""
+    await compiled_by(killing(site, often=False), site)
+
+    assert _bytecode(site).keys() == {cached(site / name) for name in SOURCES}
+    assert not (site.parents[3] / bytecode.REPORT_FOLDER).exists()
+
+
+async def test_workers_that_are_killed_again_and_again_are_told_of(site: Path) -> None:
+    """With the signal, and what to do; half an installation must not pass for a whole one."""
+    with pytest.raises(HostLacks) as caught:
+        await compiled_by(killing(site, often=True), site)
+
+    assert caught.value.code == "compiler-ended"
+    assert "signal 9, twice" in caught.value.message
+    assert "memory" in (caught.value.hint or "")
 
 
 async def test_bytecode_that_was_cut_off_is_written_anew_and_whole_one_left(site: Path) -> None:

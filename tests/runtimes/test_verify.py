@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from studio.domain.errors import HostLacks
 from studio.domain.events import StageState
 from studio.domain.integrity import DifferenceKind, Verdict
+from studio.host.hashing import Hashed, Wanted
 from studio.runtimes import folder, manifest, verify
 from studio.runtimes.install import install
 from tests.runtimes import damage
@@ -173,3 +175,28 @@ def test_a_check_that_breaks_off_says_so(
         ask(stand_in, full=True)
 
     assert stand_in.reports[-1].state is StageState.FAILED
+
+
+async def test_who_stops_waits_for_no_more_than_is_being_read(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tens of gigabytes on a slow disk take minutes, which nobody who cancelled wants to wait."""
+    record = await install(stand_in.recipe, stand_in.paths, lambda _progress: None)
+    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+    def endless(
+        _wanted: Sequence[Wanted], *, on_bytes: Callable[[int], None]
+    ) -> list[Hashed | None]:
+        loop.call_soon_threadsafe(begun.set)
+        while True:
+            on_bytes(1)
+
+    monkeypatch.setattr(verify, "hash_files", endless)
+    async with asyncio.TaskGroup() as tasks:
+        reading = tasks.create_task(
+            verify.verify(stand_in.paths, record, full=True, report=lambda _progress: None)
+        )
+        await begun.wait()
+        reading.cancel()
+
+    assert reading.cancelled()

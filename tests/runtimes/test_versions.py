@@ -17,7 +17,7 @@ from studio.domain.manifests import InstalledRuntime
 from studio.host import uv_cache
 from studio.host.child import MARKER
 from studio.host.files import exclusive
-from studio.runtimes import folder, versions
+from studio.runtimes import bundle_part, folder, versions
 from studio.runtimes.install import install
 from studio.runtimes.repair import ensure_whole
 from tests.fakes.wheels import make_wheel
@@ -188,6 +188,23 @@ def test_a_removal_that_was_cut_off_is_finished(stand_in: StandIn) -> None:
 
     assert not doomed.exists()
     assert used(stand_in) == record
+
+
+def test_the_rest_of_an_export_that_was_cut_off_goes(stand_in: StandIn, tmp_path: Path) -> None:
+    """It lies outside of the home, under a hidden name, and may be gigabytes."""
+    update(stand_in, 1)
+    home = folder.named_folder(stand_in.paths, standin.NAME)
+    part = bundle_part.of(tmp_path / "b")
+    part.write_bytes(b"x" * 5000)
+    (home / bundle_part.NOTE).write_text(str(part))
+
+    planned = versions.collect(stand_in.paths, dry_run=True)
+    assert [one.path for one in planned.removals] == [str(part)]
+    assert planned.bytes >= 5000
+    versions.collect(stand_in.paths, dry_run=False)
+
+    assert not part.exists()
+    assert versions.collect(stand_in.paths, dry_run=True).removals == ()
 
 
 def test_links_that_stay_elsewhere_free_nothing(tmp_path: Path) -> None:

@@ -259,6 +259,7 @@ class FakeRuntimes:
         self.garbage = GARBAGE
         self.verdict = VERDICT
         self.refusal: ErrorInfo | None = None
+        self.stopped = STOPPED
         self.asked: list[tuple[str, object]] = []
         self.signers = [
             Signer(fingerprint="own0" * 16, is_own=True),
@@ -290,7 +291,7 @@ class FakeRuntimes:
         self.asked.append(("stop", name))
         was_running = not self.gate.is_set()
         if was_running:
-            self.refusal = STOPPED
+            self.refusal = self.stopped
             self.gate.set()
         return InstallStopped(runtime=name, was_running=was_running)
 

@@ -15,7 +15,7 @@ from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.dates import instant_text
 from studio.ui.viewmodels.picks import ID_SHOWN
 from studio.ui.viewmodels.runtimes import RuntimesKnown
-from studio.ui.viewmodels.runtimes_done import cut
+from studio.ui.viewmodels.runtimes_done import cut, stays_text, work_of
 from studio.ui.viewmodels.words import ButtonView, RemovalView
 
 
@@ -88,7 +88,7 @@ def trail(stage: StageProgress | None) -> tuple[TrailStep, ...]:
 
 
 class StopView(msgspec.Struct, frozen=True, kw_only=True):
-    """The button that stops an installation, and what stays."""
+    """The button that stops what is being done to a runtime, and what stays."""
 
     runtime: str
     about: str
@@ -96,16 +96,17 @@ class StopView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stop_view(known: RuntimesKnown) -> StopView | None:
-    """Return how what is under way is stopped; None: it is no installation."""
+    """Return how what is under way is stopped; None: it cannot be."""
     stage = known.stage
     if stage is None or stage.runtime is None:
         return None
     text = t("Stopping") if known.is_stopping else t("Cancel")
     can = known.is_live and not known.is_stopping
+    tooltip = t("What is in use stays in use")
     return StopView(
         runtime=stage.runtime,
-        about=t("What was fetched is kept; the next try goes on from there."),
-        button=ButtonView(text=text, enabled=can, tooltip=t("What is in use stays in use")),
+        about=stays_text(work_of(stage.work)),
+        button=ButtonView(text=text, enabled=can, tooltip=tooltip),
     )
 
 

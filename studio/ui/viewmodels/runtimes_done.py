@@ -5,7 +5,13 @@ import msgspec
 from studio.domain.bundles import Exported, Imported
 from studio.domain.control import RuntimeVersions
 from studio.domain.integrity import Collected, Difference, DifferenceKind, Repaired, Verdict
-from studio.domain.runtimes import FetchedSeries, InstallStopped, RuntimeDetail, RuntimeUpdated
+from studio.domain.runtimes import (
+    FetchedSeries,
+    InstallStopped,
+    RuntimeDetail,
+    RuntimeUpdated,
+    RuntimeWork,
+)
 from studio.domain.units import bytes_text, duration_text
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.picks import ID_SHOWN
@@ -35,6 +41,30 @@ _DIFFERENCES: dict[DifferenceKind, str] = {
     DifferenceKind.MOVED: marked("names another folder"),
     DifferenceKind.SUSPECT: marked("from a damaged package"),
 }
+
+
+_STOPPED: dict[RuntimeWork, str] = {
+    RuntimeWork.INSTALL: marked("The installation of {runtime} is stopped."),
+    RuntimeWork.REPAIR: marked("The repair of {runtime} is stopped."),
+    RuntimeWork.VERIFY: marked("The check of {runtime} is stopped."),
+    RuntimeWork.EXPORT: marked("The export of {runtime} is stopped."),
+}
+_STAYS: dict[RuntimeWork, str] = {
+    RuntimeWork.INSTALL: marked("What was fetched is kept; the next try goes on from there."),
+    RuntimeWork.REPAIR: marked("What is restored stays restored; the next repair does the rest."),
+    RuntimeWork.VERIFY: marked("A check changes nothing."),
+    RuntimeWork.EXPORT: marked("No file is left of a stopped export."),
+}
+
+
+def work_of(word: str | None) -> RuntimeWork:
+    """Return what is being done; a word of a newer service counts as an installation."""
+    return next((one for one in RuntimeWork if one == word), RuntimeWork.INSTALL)
+
+
+def stays_text(work: RuntimeWork) -> str:
+    """Return what is left of work that is stopped."""
+    return t(_STAYS[work])
 
 
 def done_view(done: Done | None) -> DoneView | None:
@@ -163,15 +193,17 @@ def _fetched(done: FetchedSeries) -> DoneView:
 
 
 def _stopped(done: InstallStopped) -> DoneView:
-    if not done.was_running:
-        return DoneView(text=t("Nothing was being installed any more."))
+    work = work_of(done.work)
+    if not done.was_running or (done.is_finished and work is not RuntimeWork.INSTALL):
+        return DoneView(text=t("It was over already: there was nothing to stop."))
     if done.is_finished:
         text = t("{runtime} was finished before it could be stopped, and is in use.")
         return DoneView(text=text.format(runtime=done.runtime))
-    text = t("The installation of {runtime} is stopped.").format(runtime=done.runtime)
-    kept = t("What was fetched is kept; the next try goes on from there.")
-    stays = (t("What was in use stays in use."),) if done.current is not None else ()
-    return DoneView(text=text, lines=(kept, *stays))
+    stays = done.current is not None and work is RuntimeWork.INSTALL
+    return DoneView(
+        text=t(_STOPPED[work]).format(runtime=done.runtime),
+        lines=(stays_text(work), *([t("What was in use stays in use.")] if stays else ())),
+    )
 
 
 def _used(done: RuntimeUpdated | RuntimeVersions | RuntimeDetail) -> DoneView:

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from studio.domain.bundles import ExportRequest, ImportRequest
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import StageProgress, StageState
-from studio.domain.runtimes import CollectRequest
+from studio.domain.runtimes import CollectRequest, RuntimeWork
 from studio.ui.controllers.runtimes import RuntimesController
 from studio.ui.state import Link
 from studio.ui.viewmodels.frame import PageId
@@ -22,6 +22,7 @@ from tests.ui.fake_runtimes import (
     LARGE,
     OLDER,
     SIGNER,
+    STOPPED,
     UNKNOWN_SIGNER,
     FakeRuntimes,
 )
@@ -131,10 +132,42 @@ def test_an_installation_is_cancelled_where_it_is_shown(
     qtbot.waitUntil(page.view.work.isHidden)
 
 
-def test_what_is_no_installation_has_no_cancel(
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (RuntimeWork.REPAIR, "What is restored stays restored"),
+        (RuntimeWork.VERIFY, "A check changes nothing"),
+        (RuntimeWork.EXPORT, "No file is left"),
+    ],
+)
+def test_other_work_is_cancelled_there_too(
+    qtbot: QtBot,
+    page: RuntimesController,
+    window: MainWindow,
+    fake: FakeRuntimes,
+    work: RuntimeWork,
+    said: str,
+) -> None:
+    """What stays of it is another thing each time."""
+    fake.stopped = msgspec.structs.replace(STOPPED, code=f"{work.value}-stopped")
+    fake.gate.clear()
+    click(qtbot, window, "runtime-verify")
+    fake.service.publish(msgspec.structs.replace(INSTALLING, step=None, work=work))
+    qtbot.waitUntil(lambda: not page.view.work.isHidden())
+    assert said in text(window, "runtime-stop-about")
+
+    click(qtbot, window, "runtime-stop")
+
+    qtbot.waitUntil(lambda: "is stopped." in text(window, "runtime-done-text"))
+    settle(qtbot, page)
+    assert ("stop", INSTALLING.runtime) in fake.asked
+    assert page.view.problem.isHidden()
+
+
+def test_what_cannot_be_stopped_has_no_cancel(
     qtbot: QtBot, page: RuntimesController, window: MainWindow, fake: FakeRuntimes
 ) -> None:
-    """A repair that is cut short would leave what it is there to mend."""
+    """Where the service does not say which runtime it is about, there is nothing to ask for."""
     fake.service.publish(msgspec.structs.replace(INSTALLING, step=None, runtime=None))
 
     qtbot.waitUntil(lambda: not page.view.work.isHidden())

@@ -6,7 +6,13 @@ import pytest
 from studio.domain.bundles import Exported, Imported
 from studio.domain.control import RuntimeVersions
 from studio.domain.integrity import Collected, Repaired
-from studio.domain.runtimes import FetchedSeries, InstallStopped, RuntimeUpdated, SeriesSet
+from studio.domain.runtimes import (
+    FetchedSeries,
+    InstallStopped,
+    RuntimeUpdated,
+    RuntimeWork,
+    SeriesSet,
+)
 from studio.ui.viewmodels.runtimes_done import Done, cut, done_view
 from studio.ui.viewmodels.words import Role
 from tests.ui.fake_runtimes import BROKEN, CPU, GARBAGE, NEW_ID, OLD_ID, VERDICT, VOLTA, detail_of
@@ -76,12 +82,24 @@ def test_a_long_list_is_cut_and_says_by_how_much() -> None:
 @pytest.mark.parametrize(
     ("stopped", "said", "lines"),
     [
-        (InstallStopped(runtime=NAME, was_running=False), "Nothing was being installed", 0),
+        (InstallStopped(runtime=NAME, was_running=False), "there was nothing to stop", 0),
         (InstallStopped(runtime=NAME, was_running=True), "is stopped.", 1),
         (InstallStopped(runtime=NAME, was_running=True, current=OLD_ID), "is stopped.", 2),
         (
             InstallStopped(runtime=NAME, was_running=True, is_finished=True, current=NEW_ID),
             "was finished before it could be stopped",
+            0,
+        ),
+        (
+            InstallStopped(runtime=NAME, was_running=True, current=NEW_ID, work=RuntimeWork.EXPORT),
+            "The export of cpu-vllm-0.32.0 is stopped.",
+            1,
+        ),
+        (
+            InstallStopped(
+                runtime=NAME, was_running=True, is_finished=True, work=RuntimeWork.VERIFY
+            ),
+            "It was over already",
             0,
         ),
     ],
