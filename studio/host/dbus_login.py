@@ -9,6 +9,7 @@ import contextlib
 import logging
 import socket
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from jeepney import DBusAddress, HeaderFields, MatchRule, Message, MessageType, new_method_call
@@ -23,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 READY_WITHIN_S = 4.0
 """How long sleep is put off at most; logind itself waits 5 s (InhibitDelayMaxSec)."""
-_REPLY_S = 5.0
+REPLY_S = 5.0
+"""How long the bus may take to let us in, and to answer; a machine that starts is busy."""
 _NAME = "org.freedesktop.login1"
 _LOGIND = DBusAddress("/org/freedesktop/login1", bus_name=_NAME, interface=f"{_NAME}.Manager")
 _SIGNAL = "PrepareForSleep"
@@ -37,6 +39,9 @@ class SleepWatch:
         self._told: asyncio.Queue[bool | None] = asyncio.Queue()
         self._ready = threading.Event()
         self._lock: FileDescriptor | None = None
+        self._words: deque[Message] = deque()
+        self._turn = threading.Lock()
+        self._is_over = False
         self.is_listening = False
 
     async def run(self) -> None:
@@ -45,7 +50,7 @@ class SleepWatch:
         Raises: HostLacks (`no-logind`) where nobody announces sleep.
         """
         try:
-            connection = await asyncio.to_thread(self._open)
+            connection = await self._opened()
         except (OSError, DBusErrorResponse, TimeoutError, ValueError, KeyError) as error:
             raise HostLacks(
                 "no-logind",
@@ -63,22 +68,51 @@ class SleepWatch:
                 try:
                     await self._heard(is_before)
                 finally:
-                    self._ready.set()
+                    if is_before:  # the end of a waking says nothing of the next sleep
+                        self._ready.set()
         finally:
             self.is_listening = False
             self._ready.set()
             with contextlib.suppress(OSError):  # wakes the thread, which closes everything
                 connection.sock.shutdown(socket.SHUT_RDWR)
 
-    def _open(self) -> DBusConnection:
-        connection = open_dbus_connection(bus="SYSTEM", enable_fds=True)
+    async def _opened(self) -> DBusConnection:
+        """Open in a thread; who stops waiting for it leaves neither connection nor lock."""
+        made: list[DBusConnection] = []
+
+        def work() -> DBusConnection:
+            connection = self._open()
+            with self._turn:
+                if not self._is_over:
+                    made.append(connection)
+                    return connection
+            self._close(connection)
+            raise ConnectionAbortedError("nobody listens any more")
+
         try:
-            self._ask(connection, message_bus.AddMatch(_rule()))
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            with self._turn:
+                self._is_over = True
+            for connection in made:  # it came in the moment of the cancellation
+                self._close(connection)
+            raise
+
+    def _open(self) -> DBusConnection:
+        connection = open_dbus_connection(bus="SYSTEM", enable_fds=True, auth_timeout=REPLY_S)
+        try:
+            # What is announced while an answer is waited for is kept, too.
+            connection.filter(_rule(sender=None), queue=self._words)
+            self._ask(connection, message_bus.AddMatch(_rule(sender=_NAME)))
             self._inhibit(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _close(self, connection: DBusConnection) -> None:
+        self._release()
+        connection.close()
 
     def _inhibit(self, connection: DBusConnection) -> None:
         """Take the lock that lets sleep wait for us."""
@@ -88,13 +122,13 @@ class SleepWatch:
             self._lock = lock
 
     def _ask(self, connection: DBusConnection, message: Message) -> tuple[object, ...]:
-        return tuple(unwrap_msg(connection.send_and_get_reply(message, timeout=_REPLY_S)))
+        return tuple(unwrap_msg(connection.send_and_get_reply(message, timeout=REPLY_S)))
 
     def _listen(self, connection: DBusConnection, loop: asyncio.AbstractEventLoop) -> None:
         """Read signals until the connection ends (in a thread of its own)."""
         try:
             while True:
-                is_before = _announced(connection.receive())
+                is_before = _announced(connection.recv_until_filtered(self._words))
                 if is_before is None:
                     continue
                 self._ready.clear()
@@ -107,8 +141,7 @@ class SleepWatch:
         except (OSError, DBusErrorResponse, TimeoutError, ValueError) as error:
             logger.info("no more word of sleep from logind: %s", error or type(error).__name__)
         finally:
-            self._release()
-            connection.close()
+            self._close(connection)
             with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
                 loop.call_soon_threadsafe(self._told.put_nowait, None)
 
@@ -118,10 +151,11 @@ class SleepWatch:
             lock.close()
 
 
-def _rule() -> MatchRule:
+def _rule(*, sender: str | None) -> MatchRule:
+    """Return what is listened for; in a message the sender is a number, not a name."""
     return MatchRule(
         type="signal",
-        sender=_NAME,
+        sender=sender,
         interface=_LOGIND.interface,
         member=_SIGNAL,
         path=_LOGIND.object_path,

@@ -22,6 +22,8 @@ from jeepney import (
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.fakes.waiting import LIMIT_S
+
 NAME = "org.freedesktop.login1"
 _PLACE = DBusAddress("/org/freedesktop/login1", interface=f"{NAME}.Manager")
 
@@ -60,8 +62,14 @@ class Logind:
     def __init__(self, *, refuses: bool = False) -> None:
         self.locks: list[int] = []
         self.asked: list[tuple[object, ...]] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.announces_first = False
+        """Whether the next sleep is announced before whoever asks for a lock has it."""
         self._refuses = refuses
-        self._connection: DBusConnection = open_dbus_connection("SYSTEM", enable_fds=True)
+        self._connection: DBusConnection = open_dbus_connection(
+            "SYSTEM", enable_fds=True, auth_timeout=LIMIT_S
+        )
         self._connection.send_and_get_reply(message_bus.RequestName(NAME))
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -74,14 +82,17 @@ class Logind:
     @property
     def held(self) -> int:
         """How many locks are still held by others: a read end at its end has been let go."""
-        readable, _, _ = select.select(self.locks, [], [], 0)
-        return len(self.locks) - len(readable)
+        watched = select.poll()
+        for lock in self.locks:
+            watched.register(lock, select.POLLIN)
+        return len(self.locks) - len(watched.poll(0))
 
     def close(self) -> None:
         """Leave the bus."""
+        self.may_answer.set()
         with contextlib.suppress(OSError):
             self._connection.sock.shutdown(2)
-        self._thread.join(10)
+        self._thread.join(LIMIT_S)
         for lock in self.locks:
             os.close(lock)
 
@@ -99,6 +110,9 @@ class Logind:
             self._connection.send(new_error(message, f"{NAME}.Refused", "s", ("refused",)))
             return
         self.asked.append(tuple(message.body))
+        self.may_answer.wait(LIMIT_S)
+        if self.announces_first:
+            self.announce(is_before=True)
         ours, theirs = os.pipe()
         self.locks.append(ours)
         self._connection.send(new_method_return(message, "h", (theirs,)))

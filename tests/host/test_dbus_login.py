@@ -5,19 +5,22 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from studio.domain.errors import HostLacks
+from studio.host import dbus_login
 from studio.host.dbus_login import SleepWatch
 from tests.fakes.logind import Logind, logind, private_bus
-from tests.fakes.waiting import until_async
+from tests.fakes.waiting import LIMIT_S, until_async
 
 
 @contextlib.asynccontextmanager
 async def listening(watch: SleepWatch) -> AsyncIterator[None]:
     """Let `watch` run while inside."""
-    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(2 * LIMIT_S), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(watch.run())
         await until_async(lambda: watch.is_listening, "the watch")
         yield
@@ -26,7 +29,8 @@ async def listening(watch: SleepWatch) -> AsyncIterator[None]:
 
 @pytest.fixture
 def bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Run a bus of one's own."""
+    """Run a bus of one's own; a busy machine gets the time that it needs."""
+    monkeypatch.setattr(dbus_login, "READY_WITHIN_S", LIMIT_S)
     with private_bus(tmp_path, monkeypatch):
         yield
 
@@ -71,6 +75,92 @@ async def test_after_waking_the_next_sleep_is_put_off_again(bus: None) -> None:
                 await until_async(lambda wanted=count + 1: len(system.locks) == wanted, "a lock")
                 await until_async(lambda: system.held == 1, "a lock that is held")
             await until_async(lambda: heard == [True, False] * 3, "all words")
+
+
+async def test_word_of_sleep_before_the_lock_is_there_is_heard(bus: None) -> None:
+    """A lid that is closed at once again: the word comes while the next lock is asked for."""
+    heard: list[bool] = []
+
+    async def hear(is_before: bool) -> None:
+        heard.append(is_before)
+
+    with logind() as system:
+        async with listening(SleepWatch(hear)):
+            system.announce(is_before=True)
+            await until_async(lambda: system.held == 0, "the lock's end")
+            system.announces_first = True
+            system.announce(is_before=False)
+
+            await until_async(lambda: heard == [True, False, True], "all words")
+            await until_async(lambda: system.held == 0, "the second lock's end")
+
+
+async def test_the_end_of_a_waking_lets_no_sleep_through(bus: None) -> None:
+    """A laptop that sleeps again while its engine is still looked at: that is told first."""
+    heard: list[bool] = []
+    looked, may_sleep = asyncio.Event(), asyncio.Event()
+    may_sleep.set()
+
+    async def hear(is_before: bool) -> None:
+        heard.append(is_before)
+        await (may_sleep if is_before else looked).wait()
+
+    watch = SleepWatch(hear)
+    with logind() as system:
+        async with listening(watch):
+            system.announce(is_before=True)
+            await until_async(lambda: system.held == 0, "the lock's end")
+            system.announce(is_before=False)
+            await until_async(lambda: len(system.locks) == 2 and len(heard) == 2, "the waking")
+            may_sleep.clear()
+            system.announce(is_before=True)
+            await until_async(lambda: watch._told.qsize() == 1, "word of the next sleep")
+
+            looked.set()
+
+            await until_async(lambda: heard == [True, False, True], "all words")
+            assert not watch._ready.is_set()
+            assert system.held == 1
+            may_sleep.set()
+            await until_async(lambda: system.held == 0, "the second lock's end")
+
+
+async def test_an_end_while_the_lock_is_asked_for_leaves_none(bus: None) -> None:
+    """A service that is stopped as it starts, while logind has other things to do."""
+
+    async def hear(_is_before: bool) -> None:
+        return
+
+    watch = SleepWatch(hear)
+    with logind() as system:
+        system.may_answer.clear()
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(watch.run())
+            await until_async(lambda: len(system.asked) == 1, "the wish for a lock")
+            running.cancel()
+        system.may_answer.set()
+
+        await until_async(lambda: len(system.locks) == 1 and system.held == 0, "the lock's end")
+    assert not watch.is_listening
+
+
+async def test_a_bus_is_given_as_long_to_let_us_in_as_to_answer(
+    bus: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that has just started is busy; who gives up then hears nothing of sleep again."""
+    granted_s: list[float] = []
+
+    def open_slowly(**options: Any) -> DBusConnection:
+        granted_s.append(options["auth_timeout"])
+        return open_dbus_connection(**options)
+
+    async def hear(_is_before: bool) -> None:
+        return
+
+    monkeypatch.setattr(dbus_login, "open_dbus_connection", open_slowly)
+    with logind():
+        async with listening(SleepWatch(hear)):
+            assert granted_s == [dbus_login.REPLY_S]
 
 
 async def test_its_end_leaves_no_lock_and_no_thread(bus: None) -> None:
@@ -127,7 +217,7 @@ async def test_a_bus_that_goes_away_ends_the_watch(
     async def hear(_is_before: bool) -> None:
         return
 
-    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(2 * LIMIT_S), asyncio.TaskGroup() as tasks:
         with private_bus(tmp_path, monkeypatch):
             system = Logind()
             watch = SleepWatch(hear)
