@@ -301,6 +301,10 @@ class FakeService:
         """Announce the end to whoever listens, then end."""
         until(lambda: self.listeners > 0, "somebody who hears the goodbye")
         self.publish(ServiceStopping(reason=reason))
+        with self._lock:
+            for subscriber in self._subscribers:
+                subscriber.put(None)
+        until(lambda: self.listeners == 0, "the last word to be on its way")
         self.close()
 
     def be_ready(self, *, seconds: int = 0, load: bool = True) -> None:

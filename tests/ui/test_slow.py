@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from studio.domain.errors import ErrorInfo
@@ -55,15 +56,17 @@ def go_away(qtbot: QtBot, service: FakeService, session: Session) -> None:
 
 
 def come_back(qtbot: QtBot, session: Session) -> None:
-    """Start it again."""
-    session.start_service()
-    qtbot.waitUntil(lambda: session.known.link is Link.LIVE)
+    """Start it again; whoever asks anew then has done so when this returns."""
+    with qtbot.waitSignal(session._bridge.opened):  # it is told last, being the youngest
+        session.start_service()
+    assert session.known.link is Link.LIVE
 
 
 def settle(qtbot: QtBot, window: MainWindow, page: PageId) -> str:
     """Wait until a page asks nothing any more, and return it as text."""
     area = getattr(window.controller(page), "area", None)
     qtbot.waitUntil(lambda: area is None or not area.pending)
+    QCoreApplication.sendPostedEvents()  # what a layout took in is shown by one
     window.grab()
     return _OLDER.sub("", tree_text(window.controller(page).page))
 

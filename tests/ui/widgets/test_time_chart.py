@@ -122,7 +122,7 @@ def test_it_says_its_value_to_screen_readers_and_why_it_is_blank(chart: TimeChar
     chart.show_state(is_reading=False, is_live=True)
     assert chart.empty == "Nothing measured in this span"
     chart.show_state(is_reading=False, is_live=False)
-    assert chart.accessibleName() == "Decode, The service does not answer"
+    assert chart.accessibleName() == "Decode, Appears when the service answers"
 
 
 def test_another_theme_draws_other_colours(chart: TimeChart, look: Look) -> None:
