@@ -133,7 +133,7 @@ async def start(
         # asyncio would kill the guard alone, and a family that has begun would live on.
         await asyncio.wait({starting})
         if starting.exception() is None:
-            _abandon(starting.result()[0])
+            await _abandon(starting.result()[0])
         report.close()
         output.close()
         raise
@@ -153,11 +153,10 @@ async def start(
         leader = await _leader(report)
     finally:  # also when the caller is cancelled: the engine would boot on, known to nobody
         if leader is None:
-            _abandon(guard)
+            await _abandon(guard)
             report.close()
             output.close()
     if leader is None:
-        await guard.wait()
         raise EngineFailed(
             "engine-not-started",
             f"{python} did not start the engine.",
@@ -166,8 +165,8 @@ async def start(
     return Child(guard, leader, report, output)
 
 
-def _abandon(guard: Process) -> None:
-    """End a guard, and what it may have started already, without waiting.
+async def _abandon(guard: Process) -> None:
+    """End a guard, and what it may have started already; returns when it is gone.
 
     Killed alone, it would leave what has a session of its own. So its child is killed, and the
     guard ends the rest and then itself; where there is no child yet, none begins without it.
@@ -182,6 +181,9 @@ def _abandon(guard: Process) -> None:
     if not begun:
         with contextlib.suppress(ProcessLookupError):
             guard.kill()
+    if guard.stdin is not None:
+        guard.stdin.close()
+    await guard.wait()
 
 
 async def _leader(report: _Pipe) -> int | None:

@@ -49,12 +49,20 @@ class Far:
         return [kind for _host, kind, _pid in self.ssh.calls()]
 
 
+async def ended(reach: remote.SshReach) -> None:
+    """End its tunnel, and hear of that while the loop runs."""
+    tunnel = reach._tunnel
+    reach.end()
+    if tunnel is not None:
+        await tunnel.last_words()
+
+
 @pytest.fixture
 async def far(tmp_path: Path) -> AsyncIterator[Far]:
     """Return another machine with a running service."""
     made = Far(tmp_path)
     yield made
-    made.reach.end()
+    await ended(made.reach)
     await asyncio.to_thread(made.service.close)
 
 
@@ -81,7 +89,7 @@ async def test_the_gateway_comes_along_where_its_port_is_free_here(far: Far) -> 
     await client.close()
     assert await remote._answers(port)
 
-    far.reach.end()
+    await ended(far.reach)
     far.home.joinpath("settings.json").write_text(json.dumps({"port": taken}), encoding="utf-8")
     again = await far.reach.connect()
     await again.close()
@@ -149,7 +157,7 @@ async def test_a_folder_of_ones_own_can_be_named(far: Far, tmp_path: Path) -> No
 
     client = await reach.connect()
     await client.close()
-    reach.end()
+    await ended(reach)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +288,7 @@ async def test_a_real_ssh_over_loopback_does_the_same(
     await client.close()
     tunnel = reach._tunnel
     assert tunnel is not None
-    reach.end()
+    await ended(reach)
     await gone([tunnel.pid])
 
     (tmp_path / "known").write_text("", encoding="ascii")

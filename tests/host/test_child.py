@@ -160,7 +160,7 @@ async def test_a_killed_service_takes_the_engine_along(word: str) -> None:
     guards = [process.pid for process in psutil.Process(service.pid).children()]
 
     service.kill()
-    await service.wait()
+    await service.communicate()
 
     await gone([*pids, *guards])
 
@@ -203,12 +203,14 @@ async def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path, late: bo
             grace_s=60.0,
         )
     )
-    await until_async(lambda: bool(psutil.Process().children()), "the guard")
+    await until_async(lambda: bool(processes.marked(tmp_path)), "the guard")
     if late:  # the event loop stands still meanwhile, as it may
         until(lambda: len(processes.marked(tmp_path)) == 4, "guard and family")
+    (guard,) = (one for one in processes.marked(tmp_path) if one.ppid() == os.getpid())
     starting.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await starting
 
+    assert not guard.is_running(), "left to the loop's own end, it would be told of later"
     await until_async(lambda: processes.marked(tmp_path) == [], "the end of all")

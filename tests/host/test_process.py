@@ -203,7 +203,7 @@ async def test_a_helper_dies_when_we_are_killed(tmp_path: Path, *, has_setpriv: 
     helper = int(await asyncio.wait_for(parent.stdout.readline(), WAIT_S))
 
     parent.send_signal(signal.SIGKILL)
-    await parent.wait()
+    await parent.communicate()
 
     assert gone([helper])
 
@@ -289,6 +289,7 @@ async def test_a_cancellation_at_any_step_of_a_start_ends_it(how: str) -> None:
             task.cancel()
         if not task.cancelled():
             task.result().end()
+            await task.result().last_words()  # its end, heard of while the loop runs
 
     await until_async(
         lambda: {child.pid for child in psutil.Process().children()} <= before, "the end of all"

@@ -11,6 +11,7 @@ from tests.fakes import hostile
 from tests.fakes.hostile import Hostile, Trick
 from tests.host.downloads import (
     DATA,
+    IMPATIENT,
     LARGE,
     LARGE_SHA256,
     NAME,
@@ -103,7 +104,7 @@ async def test_a_server_that_falls_silent_is_asked_again(server: Hostile, tmp_pa
     server.next.append(hostile.stalled(500_000))
     seen: list[Progress] = []
 
-    assert await fetch(wanted(server), tmp_path / "f", seen=seen) == DATA
+    assert await fetch(wanted(server), tmp_path / "f", policy=IMPATIENT, seen=seen) == DATA
     assert server.spans == [None, (500_000, len(DATA) - 1)]
 
 
@@ -119,7 +120,7 @@ async def test_a_server_that_stays_silent_is_left_for_the_next(
         )
         seen: list[Progress] = []
 
-        assert await fetch(one, tmp_path / "f", seen=seen) == DATA
+        assert await fetch(one, tmp_path / "f", policy=IMPATIENT, seen=seen) == DATA
 
     assert server.spans == [(500_000, len(DATA) - 1)]
     assert "nothing came for" in seen[-1].warnings[0]
@@ -129,7 +130,7 @@ async def test_a_server_that_drips_is_left(server: Hostile, tmp_path: Path) -> N
     """A byte a second is never silent and never done."""
     server.always = hostile.dripping(0.05)
 
-    error = await refused(wanted(server), tmp_path / "f")
+    error = await refused(wanted(server), tmp_path / "f", policy=IMPATIENT)
 
     assert "a second and less" in error.message
 
@@ -138,7 +139,9 @@ async def test_a_head_that_never_ends_is_left(server: Hostile, tmp_path: Path) -
     """Each byte comes in time, the answer never."""
     server.always = hostile.endless_head(0.05)
 
-    error = await refused(wanted(server), tmp_path / "f", policy=trusting(connect_s=0.1))
+    error = await refused(
+        wanted(server), tmp_path / "f", policy=trusting(connect_s=0.1, stall_s=0.5)
+    )
 
     assert "no answer within" in error.message
 

@@ -146,8 +146,8 @@ async def test_a_killed_guard_costs_one_restart(tmp_path: Path) -> None:
     async with keeping(tmp_path) as kept:
         await kept.supervisor.ensure_ready(kept.launch())
         rows = processes.tree(os.getpid(), own_role="service")
-        (guard,) = (row.pid for row in rows if row.role == "guard")
         before = {process.pid for process in processes.marked(kept.home)}
+        (guard,) = (row.pid for row in rows if row.role == "guard" and row.pid in before)
 
         os.kill(guard, signal.SIGKILL)
         back = await kept.until_state(READY)

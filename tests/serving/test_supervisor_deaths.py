@@ -69,15 +69,16 @@ async def ask(target: Target) -> str:
     return "answered"
 
 
-def roles() -> set[str]:
-    """Return the parts that live."""
-    return {row.role for row in processes.tree(os.getpid(), own_role="service")}
+def pids_of(kept: Keeping, role: str) -> list[int]:
+    """Return the process ids of one part of this engine; other tests may have children, too."""
+    rows = processes.tree(os.getpid(), own_role="service")
+    ours = {process.pid for process in processes.marked(kept.home)}
+    return [row.pid for row in rows if row.role == role and row.pid in ours]
 
 
 def pid_of(kept: Keeping, role: str) -> int:
     """Return the process id of one part of the engine."""
-    rows = processes.tree(os.getpid(), own_role="service")
-    return next(row.pid for row in rows if row.role == role)
+    return pids_of(kept, role)[0]
 
 
 @pytest.mark.parametrize("role", ["engine-core", "worker"])
@@ -140,7 +141,7 @@ async def test_a_boot_that_lost_a_process_ends(
     monkeypatch.setattr(life, "_BOOT_PART_S", 0.1)
     async with keeping(tmp_path) as kept, asyncio.TaskGroup() as tasks:
         starting = tasks.create_task(refused(kept, kept.launch(boot_s=6.0)))
-        await until_async(lambda: "engine-core" in roles(), "EngineCore")
+        await until_async(lambda: bool(pids_of(kept, "engine-core")), "EngineCore")
         core = pid_of(kept, "engine-core")
         await until_async(lambda: any(f"pid={core}" in one.text for one in kept.lines()), "a word")
 
