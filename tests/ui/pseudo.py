@@ -1,7 +1,7 @@
 """A language in which every text of the window and every sentence of the service is crossed out.
 
 What can still be read then came around both catalogues: a name, a path, a unit, or a sentence that
-would stay English for everybody.
+would stay English for everybody. And a figure that can still be read is no part of such a text.
 """
 
 import re
@@ -14,9 +14,9 @@ _PLACE = re.compile(r"(\{[^{}]*\})")
 
 
 def crossed(text: str) -> str:
-    """Return `text` with its letters crossed out; what stands in braces is filled in later."""
+    """Return `text` with letters and digits crossed out; what is in braces is filled in later."""
     parts = _PLACE.split(text)
-    return "".join(one if _PLACE.match(one) else re.sub("[A-Za-z]", "×", one) for one in parts)
+    return "".join(one if _PLACE.match(one) else re.sub("[A-Za-z0-9]", "×", one) for one in parts)
 
 
 class _Words:
@@ -36,7 +36,7 @@ class _Sentences:
 
     def say(self, text: str) -> str:
         """Cross all of it out: what stands in its places belongs to it."""
-        return re.sub("[A-Za-z]", "×", text)
+        return re.sub("[A-Za-z0-9]", "×", text)
 
 
 def speak(monkeypatch: pytest.MonkeyPatch) -> None:
