@@ -57,6 +57,8 @@ USER = "weir"
 ROOTFS = "weir-studio-rootfs.tar.xz"
 _FOLDER = "/home/weir/.local/share/weir-studio"
 _BOOT_SLACK_S = 60.0
+_CLOCK_SLACK_S = 2.0
+"""When a process was started is told anew when the clock is set."""
 _REACH_S = 2.0
 _DU_S = 120.0
 _MODES = frozenset(("nat", "mirrored", "virtioproxy", "bridged", "none"))
@@ -259,7 +261,8 @@ class WslSetup:
         """Tell whether a living process compacts the image: a question inside would start it."""
         kept = self._record.read()
         pid, since = kept.compacting_pid, kept.compacting_since
-        return pid is not None and processes.started_at(pid) == since
+        begun = processes.started_at(pid) if pid is not None else None
+        return begun is not None and since is not None and abs(begun - since) < _CLOCK_SLACK_S
 
     async def renew(self, turn: WslTurn) -> bool:
         """Bring the program inside to the version in use; see `Renewal.run`."""

@@ -67,7 +67,7 @@ def told(text: str) -> str:
 
     A command that the window has a button for becomes that button (`ways.py`).
 
-    What nobody translated stays as it is: errors, and texts of the person's own.
+    What nobody translated stays as it is: rare errors, and texts of the person's own.
     """
     return _ways.here(_told.say(text), t)
 

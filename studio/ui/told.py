@@ -54,18 +54,18 @@ class Told:
         made = (_pattern(one, words) for one, words in sentences.items() if _PLACE.search(one))
         found = (one for one in made if one.weight >= _LEAST_LETTERS)
         self._patterns = sorted(found, key=lambda one: -one.weight)
-        self._whole = functools.lru_cache(maxsize=_KEPT)(self._look)
+        self._whole = functools.lru_cache(maxsize=_KEPT)(lambda text: self._look(text, 0))
 
     def say(self, text: str) -> str:
         """Return `text` in the language; a sentence that nobody translated stays as it is."""
         return self._whole(text) if text and (self._exact or self._patterns) else text
 
-    def _look(self, text: str) -> str:
-        found = self._one(text, 0)
+    def _look(self, text: str, depth: int) -> str:
+        found = self._one(text, depth)
         if found is not None:
             return found
         parts = _END.split(text)
-        said = [self._one(part, 0) for part in parts]
+        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
         if not any(said):
             return text
         return _joined([now or was for now, was in zip(said, parts, strict=True)])
@@ -85,7 +85,7 @@ class Told:
 
     def _filled(self, pattern: _Pattern, groups: tuple[str, ...], depth: int) -> str | None:
         values = {
-            name: self._one(value, depth + 1) or value
+            name: self._look(value, depth + 1)
             for name, value in zip(pattern.names, groups, strict=True)
         }
         if pattern.opens and values[pattern.names[0]] == groups[0] and _CLAUSE.search(groups[0]):

@@ -26,6 +26,7 @@ SMALL = Told(
         "{cause} Requests wait.": "{cause}请求在等。",
         "Asked for {asked:,} of {asked}.": "要 {asked}。",
         "{sentence}": "never",
+        "Not now: {why}": "现在不行：{why}",
         "{one} or {other}": "{one} 或 {other}",
     }
 )
@@ -33,6 +34,9 @@ JOINED = frozenset(
     {
         "cards here have at most", "of free disk", "tokens are more", "tokens takes",
         "one request waits", "Room for one more", "a few seconds left",
+        "wants another key", "The engine ended with exit code",
+        "The engine was ended by signal", "The service's answer cannot be understood",
+        "The service's answer has status",
     }
 )  # fmt: skip
 """Phrases that code makes of a count and a word, or of two parts."""
@@ -50,6 +54,7 @@ def chinese() -> Told:
         ("Chat, fast", "快速聊天"),
         ("The disk at /srv/My disk is full.", "/srv/My disk 已满。"),
         ("The disk at /a is full. Close chrome first.", "/a 已满。关掉 chrome。"),
+        ("Not now: The disk at /a is full. Chat, fast", "现在不行：/a 已满。快速聊天"),
         ("The disk at /a is full. Nobody knows this one.", "/a 已满。Nobody knows this one."),
         ("The disk at /a is full. Requests wait.", "/a 已满。请求在等。"),
         ("Asked for 5 of 5.", "要 5。"),

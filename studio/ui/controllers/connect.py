@@ -17,6 +17,7 @@ from studio.domain.events import Event, KeysChanged
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.desk import Controller, Desk
+from studio.ui.language import told
 from studio.ui.pages.connect import ConnectPage
 from studio.ui.state import Known, Link
 from studio.ui.trial import Trying
@@ -198,7 +199,9 @@ class ConnectController(Controller):
         area, view = self.area, self.view
         found = area.clients
         view.show_list(
-            choices(found), area.chosen, "\n".join(found.notes) if found is not None else ""
+            choices(found),
+            area.chosen,
+            "\n".join(map(told, found.notes)) if found is not None else "",
         )
         plan = area.plan if area.plan and area.plan.client.id == area.chosen else None
         is_live = self.desk.session.known.link is Link.LIVE

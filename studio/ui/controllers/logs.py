@@ -13,7 +13,7 @@ from studio.domain.metrics import LogLine
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.desk import Controller, Desk
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.pages.log_desk import LogDesk, Part
 from studio.ui.pages.logs import LogsPage
 from studio.ui.state import Known, Link
@@ -282,7 +282,7 @@ class LogsController(Controller):
 
     def _said(self) -> str:
         if self.area.problem is not None and self.parts.part is not Part.DIAGNOSIS:
-            return self.area.problem.message
+            return told(self.area.problem.message)
         return t("Reading.") if self.area.is_reading else ""
 
     def _on_time(self, text: str) -> None:

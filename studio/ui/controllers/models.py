@@ -9,7 +9,7 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.events import DownloadsChanged, Event, ModelsChanged
 from studio.domain.library import Library, ModelImport, RootChange
 from studio.ui.desk import Controller, Desk
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.models import ModelsArea
 from studio.ui.pages.models import ModelsPage, Part
 from studio.ui.state import Known, Link
@@ -207,7 +207,9 @@ class ModelsController(Controller):
         card = problem_view(error, can_retry=False) if error is not None else None
         self.view.problem.show_problem(card)
         if self._hubs is not None:
-            self._hubs.show_logins(self.area.logins, error.message if error is not None else "")
+            self._hubs.show_logins(
+                self.area.logins, told(error.message) if error is not None else ""
+            )
 
     def _follow_import(self) -> None:
         is_on = "import" in self.area.pending

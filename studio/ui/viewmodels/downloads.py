@@ -148,7 +148,7 @@ def _row(one: DownloadInfo, place: int, *, is_live: bool) -> DownloadRowView:
             word=t(word),
             role=role,
             shape=shape,
-            note=one.note or (t(word) if one.state is DownloadState.PAUSED else ""),
+            note=told(one.note or "") or (t(word) if one.state is DownloadState.PAUSED else ""),
             share=_share(one),
             running=one.state in (DownloadState.RUNNING, DownloadState.PAUSED),
             amount=_amount(one),

@@ -190,12 +190,12 @@ def banner_view(known: Known) -> BannerView | None:
         case Link.CONNECTING:
             return BannerView(text=t("Looking for the service, and starting it if none runs."))
         case Link.LOST:
-            reason = f" {known.farewell}" if known.farewell else ""
+            reason = f" {told(known.farewell)}" if known.farewell else ""
             return BannerView(
                 text=t("The service does not answer; trying again.{reason}").format(reason=reason)
             )
         case Link.ENDED:
-            reason = f": {known.farewell.rstrip('.')}" if known.farewell else ""
+            reason = f": {told(known.farewell).rstrip('.。')}" if known.farewell else ""
             return BannerView(
                 text=t("The service has ended{reason}.").format(reason=reason),
                 button=t("Start it again"),
@@ -204,7 +204,7 @@ def banner_view(known: Known) -> BannerView | None:
 
 def _far_banner(known: Known, place: str) -> BannerView | None:
     """Return the line about a service that is never started from here."""
-    reason = f" {known.farewell}" if known.farewell else ""
+    reason = f" {told(known.farewell)}" if known.farewell else ""
     match known.link:
         case Link.LIVE:
             return None

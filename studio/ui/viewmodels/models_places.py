@@ -81,7 +81,7 @@ def _root(root: RootInfo, *, can_act: bool) -> RootView:
         sign=SignView(text=t(word), shape=shape, role=role),
         words=" · ".join(parts if root.state is RootState.PRESENT else [t(word), *parts]),
         size=bytes_text(root.size_bytes if root.state is RootState.PRESENT else None),
-        tooltip=root.note or "",
+        tooltip=told(root.note or ""),
         remove=ButtonView(
             text=t("Search no more"),
             visible=is_yours,

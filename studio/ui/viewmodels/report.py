@@ -3,7 +3,7 @@
 from studio.domain.errors import ErrorInfo
 from studio.domain.report import ReportPreview
 from studio.domain.units import bytes_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.words import plural
 
 TITLE = marked("Report")
@@ -23,9 +23,9 @@ KINDS = marked("Zip files (*.zip)")
 
 def failed_text(error: ErrorInfo) -> str:
     """Say why there is no report."""
-    hint = f" {error.hint}" if error.hint else ""
+    hint = f" {told(error.hint)}" if error.hint else ""
     return t("The report could not be made: {message}{hint} {without}").format(
-        message=error.message, hint=hint, without=t(WITHOUT_SERVICE)
+        message=told(error.message), hint=hint, without=t(WITHOUT_SERVICE)
     )
 
 

@@ -192,7 +192,9 @@ def garbage_view(found: Collected | None, *, can_act: bool) -> RemovalView | Non
         title=t("Nothing uses these. Removing them frees {size}.").format(
             size=bytes_text(found.bytes)
         ),
-        lines=cut((*(f"{one.path} — {one.what}" for one in found.removals), *found.notes)),
+        lines=cut(
+            (*(f"{one.path} — {told(one.what)}" for one in found.removals), *map(told, found.notes))
+        ),
         button=ButtonView(
             text=t("Remove, free {size}").format(size=bytes_text(found.bytes)), enabled=can_act
         ),

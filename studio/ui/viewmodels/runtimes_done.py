@@ -141,12 +141,13 @@ def _repaired(done: Repaired) -> DoneView:
 
 
 def _collected(done: Collected) -> DoneView:
+    notes = tuple(map(told, done.notes))
     if not done.removals:
-        return DoneView(text=t("There is nothing that no runtime uses."), lines=cut(done.notes))
+        return DoneView(text=t("There is nothing that no runtime uses."), lines=cut(notes))
     text = t("Removed {count}: {size} are free again.").format(
         count=plural(len(done.removals), "thing", "things"), size=bytes_text(done.bytes)
     )
-    return DoneView(text=text, lines=cut((*(one.path for one in done.removals), *done.notes)))
+    return DoneView(text=text, lines=cut((*(one.path for one in done.removals), *notes)))
 
 
 def _exported(done: Exported) -> DoneView:

@@ -153,7 +153,7 @@ def _history(state: HistoryState, care: CareSettings | None) -> CardView:
             )
         )
     if state.note is not None:
-        rows.append(fact("history.note", t("To note"), state.note, is_warning=True))
+        rows.append(fact("history.note", t("To note"), told(state.note), is_warning=True))
     return CardView(
         id="history",
         title=t("History"),
@@ -219,7 +219,7 @@ def _scrape(info: ScrapeInfo) -> CardView:
             t("Open for Prometheus"),
             is_on=info.is_on,
             about=t("On this machine, with a token of its own: `weir metrics show-token`."),
-            note=info.note or "",
+            note=told(info.note or ""),
         )
     ]
     if info.url is not None:

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Iterable
 
 from studio.domain.gateway import GatewayReport
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.viewmodels.settings import (
     ADD,
     REMOVE,
@@ -87,7 +87,7 @@ def _door(report: GatewayReport, *, is_live: bool) -> CardView:
         )
     )
     rows += [
-        fact(f"gateway.note-{number}", t("To note"), note, is_warning=True)
+        fact(f"gateway.note-{number}", t("To note"), told(note), is_warning=True)
         for number, note in enumerate(report.notes)
     ]
     return CardView(id="door", title=t("The door"), rows=tuple(rows))

@@ -73,7 +73,7 @@ _ROOTS = {
 
 def _roots(roots: Sequence[RootInfo]) -> CardView:
     rows = [
-        fact(f"folders.root-{number}", t(_ROOTS[one.kind]), _root(one), note=one.note or "")
+        fact(f"folders.root-{number}", t(_ROOTS[one.kind]), _root(one), note=told(one.note or ""))
         for number, one in enumerate(roots)
         if one.kind in _ROOTS
     ]
@@ -85,7 +85,7 @@ def _roots(roots: Sequence[RootInfo]) -> CardView:
             about=t("Searched too; nothing in them is changed or moved."),
             placeholder="/media/disk/models",
             items=tuple(
-                Option(value=one.path, text=_root(one), tooltip=one.note or one.path)
+                Option(value=one.path, text=_root(one), tooltip=told(one.note or "") or one.path)
                 for one in roots
                 if one.kind not in _ROOTS
             ),
@@ -169,7 +169,7 @@ def network_cards(machine: Machine) -> tuple[CardView, ...]:
                 is_short=True,
             ),
             *(
-                fact(f"network.note-{number}", t("To note"), note, is_warning=True)
+                fact(f"network.note-{number}", t("To note"), told(note), is_warning=True)
                 for number, note in enumerate(report.notes)
             ),
         ),
@@ -328,7 +328,8 @@ def _unit(unit: UnitInfo, *, is_live: bool) -> CardView:
         words = " ".join(told(part) for part in (unit.problem.message, unit.problem.hint) if part)
         rows.append(fact("service.problem", t("In the way"), words, is_warning=True))
     rows += [
-        fact(f"service.note-{number}", t("To note"), note) for number, note in enumerate(unit.notes)
+        fact(f"service.note-{number}", t("To note"), told(note))
+        for number, note in enumerate(unit.notes)
     ]
     return CardView(id="unit", title=t("Keeping it running"), rows=tuple(rows))
 
@@ -375,7 +376,7 @@ def _autostart(info: AutostartInfo, machine: Machine) -> CardView:
     ]
     if info.error is not None and info.state is not AutostartState.SERVED:
         rows.append(
-            fact("service.autostart-error", t("Why not"), info.error.message, is_warning=True)
+            fact("service.autostart-error", t("Why not"), told(info.error.message), is_warning=True)
         )
     return CardView(id="autostart", title=t("Starting by itself"), rows=tuple(rows))
 
@@ -387,7 +388,7 @@ def _sleep(unit: UnitInfo) -> CardView:
         outcome = t("Last slept {begin} to {end}. {outcome}").format(
             begin=epoch_text(sleep.slept_at),
             end=epoch_text(sleep.woke_at),
-            outcome=sleep.outcome,
+            outcome=told(sleep.outcome),
         )
     return CardView(
         id="sleep",

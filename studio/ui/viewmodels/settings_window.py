@@ -1,7 +1,7 @@
 """The settings of the window itself, and what the Studio says about privacy. Pure."""
 
 from studio.domain.secrets import StoreKind
-from studio.ui.language import CHINESE, NAMES, SOURCE, t
+from studio.ui.language import CHINESE, NAMES, SOURCE, t, told
 from studio.ui.viewmodels.dates import instant_text
 from studio.ui.viewmodels.settings import (
     CardView,
@@ -250,4 +250,4 @@ def _why_file(machine: Machine) -> str:
     store = machine.store
     if store is None or store.reason is None:
         return ""
-    return t("Not in the keyring: {reason}.").format(reason=store.reason.rstrip("."))
+    return t("Not in the keyring: {reason}.").format(reason=told(store.reason).rstrip(".。"))

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from studio.domain.errors import ErrorInfo
-from studio.ui.language import t
+from studio.ui.language import t, told
 from studio.ui.theme import Look
 from studio.ui.viewmodels.key_form import FIELDS, Filled, Form, read
 from studio.ui.widgets.buttons import Button
@@ -60,7 +60,9 @@ class KeyDialog(Dialog):
     def show_error(self, error: ErrorInfo | None) -> None:
         """Say why the service refused it."""
         self._done.setEnabled(True)
-        self.show_note("" if error is None else f"{error.message} {error.hint or ''}".strip())
+        self.show_note(
+            "" if error is None else f"{told(error.message)} {told(error.hint or '')}".strip()
+        )
 
     @property
     def form(self) -> Form:

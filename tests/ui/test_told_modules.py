@@ -1,0 +1,102 @@
+"""Modules of the service all of whose sentences are in the catalogue of Chinese ones.
+
+Errors, hints and notes are found where they stand in code. The list may only grow.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from studio.ui import told
+from studio.ui.told import Told
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPLETE = (
+    "app/adopt.py", "app/autostart.py", "app/boot_tries.py", "app/consent.py", "app/gateway.py",
+    "app/installs.py", "app/runtimes.py", "app/service_unit.py", "app/sleep.py", "app/starts.py",
+    "app/up.py", "app/updates.py", "app/wsl.py", "app/wsl_lan.py", "app/wsl_renew.py",
+    "app/wsl_rootfs.py", "control/launcher.py", "control/starting.py", "control/transport.py",
+    "control/wsl_launcher.py", "host/files.py", "models/fetch.py", "models/library.py",
+    "models/prepare.py", "models/standing.py", "runtimes/canary.py", "runtimes/install.py",
+    "runtimes/interpreter.py", "runtimes/packages.py", "runtimes/pin.py", "runtimes/repair.py",
+    "runtimes/repair_sources.py", "runtimes/steps.py", "runtimes/stock.py", "runtimes/verify.py",
+    "runtimes/versions.py", "serving/adopted.py", "serving/cards.py", "serving/life.py",
+    "serving/supervisor.py",
+)  # fmt: skip
+PARTS = frozenset(
+    {
+        "weir switch", "weir plan 7", "weir gateway allow 7", ": the unit is masked.",
+        "weir gateway listen 0.0.0.0 --expose", "the supervisor is not running",
+        "cannot be understood: 7", "has status 7 and no reason", "the recipe",
+        "Everybody in 7 could reach port 7 and try keys.7", "Its last words are in 7.7",
+        "WSL could not be updated", "It could not be removed", "WSL could not be installed",
+        "The Studio's Linux could not be set up", "WSL cannot be used", "7 is a link to 7",
+        ", which is not ours.", "See whether it runs there7.", "Errno 28|No space left on device",
+        "7 The installation 7 stays in use.", "and prepare them (7)", "after its time limit",
+        "Put the files of 7 into 7", "The service's answer 7.", "The model 7", "The engine 7 7.",
+        "The vLLM at 7 wants 7 key.", "(the driver no longer shows 7)",
+        "The folder of 7, 7, is not complete: 7 7 missing.",
+    }
+)  # fmt: skip
+"""Pieces that code puts together (the whole is in the catalogue), commands, and what no person
+is shown: an assertion, a pattern."""
+_COMMAND = re.compile(r"`[^`]*`|^netsh .*|^Metadata-Version.*", re.DOTALL)
+_ENGLISH = re.compile(r"[A-Za-z]{3,} [a-z]{2,}")
+
+
+def sentences(source: str) -> Iterator[str]:
+    """Yield what looks like words for people in a module; places are filled with a figure."""
+    tree = ast.parse(source)
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+        elif isinstance(node, ast.Call) and _is_log(node.func):
+            skipped |= {id(part) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        text = _text(node)
+        if text is not None and id(node) not in skipped and _ENGLISH.search(text):
+            yield text.strip()
+
+
+def _is_log(called: ast.expr) -> bool:
+    return isinstance(called, ast.Attribute) and getattr(called.value, "id", "").endswith("logger")
+
+
+def _text(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else "7"
+                       for part in node.values)  # fmt: skip
+    return None
+
+
+@pytest.fixture(scope="module")
+def chinese() -> Told:
+    """Return the shipped sentences."""
+    return told.read(ROOT / "assets/locale/zh_CN")
+
+
+@pytest.mark.parametrize("module", COMPLETE)
+def test_everything_that_a_module_says_is_said_in_chinese(module: str, chinese: Told) -> None:
+    """A new sentence without a translation would stand in English between Chinese ones."""
+    source = (ROOT / "studio" / module).read_text(encoding="utf-8")
+
+    left = [
+        text
+        for text in sentences(source)
+        if text not in PARTS and _ENGLISH.search(_COMMAND.sub("", chinese.say(text)))
+    ]
+
+    assert left == []
+
+
+def test_what_is_no_sentence_for_people_is_left_out() -> None:
+    """Docstrings, log lines, and the pieces inside of a sentence."""
+    source = '"""About this."""\nlogger.info("said to nobody")\nraise E(f"It has lost {a} files.")'
+
+    assert list(sentences(source)) == ["It has lost 7 files."]
