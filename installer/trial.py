@@ -59,7 +59,7 @@ from installer.roots import (
 from installer.trial_results import FAILED, LeftOut, Results, Trial
 from installer.windows import wine
 
-RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
+NAMES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 WINE = "wine"
 _FOR_ALL = ("appimage", "broken", "stick")
 _SCREEN = "xvfb xauth libxcb-cursor0"
@@ -311,7 +311,7 @@ def _trials(wanted: Wanted, options: argparse.Namespace) -> Iterator[Trial]:
         if suite in SUITES:
             for name in options.only or TRIALS:
                 act = functools.partial(_attempt, suite, name, wanted)
-                yield Trial(RELEASES[suite], name, inputs, act)
+                yield Trial(NAMES[suite], name, inputs, act)
         elif options.suite or not options.only:
             files = sorted(wanted.dist.glob("*-setup.exe"))
             act = functools.partial(try_wine, wanted.dist, wanted.work)

@@ -137,10 +137,13 @@ if [ -z "$headless" ]; then
   cp "$here/weir-studio.svg" "$share/icons/hicolor/scalable/apps/weir-studio.svg"
   own "$share/applications/weir-studio.desktop"
   own "$share/icons/hicolor/scalable/apps/weir-studio.svg"
-  missing=$(ldd "$target/_internal/PySide6/Qt/plugins/platforms/libqxcb.so" 2>/dev/null \
+  # Where the program itself looks: some of them came along.
+  missing=$(LD_LIBRARY_PATH=$target/_internal \
+    ldd "$target/_internal/PySide6/Qt/plugins/platforms/libqxcb.so" 2>/dev/null \
     | awk '/not found/ { print $1 }' | sort -u | tr '\n' ' ')
-  [ -z "$missing" ] || say "note: The window needs libraries that are missing here: $missing" \
-    "On Debian and Ubuntu: sudo apt install libgl1 libegl1 libxcb1 libx11-6. The command line works without."
+  [ -z "$missing" ] || say "note: The window needs libraries that are missing here: ${missing% }." \
+    "On Debian and Ubuntu: sudo apt install libgl1 libegl1 libfontconfig1 libxcb1 libx11-6." \
+    "The command line works without."
 fi
 mv "$program/installed.new" "$program/installed"
 

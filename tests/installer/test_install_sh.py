@@ -344,3 +344,26 @@ def test_a_power_cut_at_every_command(tmp_path: Path, prefix: Path, delay: int) 
     assert started(prefix) in ("runs 1.0.0: up", "runs 1.1.0: up")
     assert install(payload, prefix).returncode == 0
     assert started(prefix) == "runs 1.1.0: up"
+
+
+def test_libraries_that_came_along_are_not_told_as_missing(
+    tmp_path: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program finds those in its own folder; a person would install four packages in vain."""
+    payload = unpacked(tmp_path, "1.0.0")
+    (payload / "weir-studio/_internal/libxcb-icccm.so.4").write_bytes(b"ours")
+    (tmp_path / "bin").mkdir()
+    ldd = tmp_path / "bin/ldd"
+    ldd.write_text(
+        "#!/bin/sh\n"
+        'printf "\\tlibGL.so.1 => not found\\n\\tlibc.so.6 => /lib/libc.so.6 (0x1)\\n"\n'
+        '[ -f "$LD_LIBRARY_PATH/libxcb-icccm.so.4" ] || echo "libxcb-icccm.so.4 => not found"\n',
+        encoding="ascii",
+    )
+    ldd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+    said = install(payload, prefix).stdout
+
+    [note] = [line for line in said.splitlines() if line.startswith("note: The window")]
+    assert note.startswith("note: The window needs libraries that are missing here: libGL.so.1. On")
