@@ -1,7 +1,8 @@
 """A Windows to try things in: a fresh wine prefix with a name that trips what cannot spell.
 
-wine 8 lacks libraries that Windows 10 has, and that Qt and Rust ask for; stand-ins of the tests lie
-in the prefix for them, never in a package. So do a `wsl.exe` and an `nvml.dll` that answer from files.
+wine 8 lacks libraries that Windows 10 has, and that Qt and Rust ask for; stand-ins of the tests
+lie in the prefix for them, never in a package. So do a `wsl.exe` and an `nvml.dll` that answer from
+files.
 """
 
 import contextlib
