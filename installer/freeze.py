@@ -22,7 +22,15 @@ from studio.host import own_program
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "weir-studio"
 PROGRAM = "weir"
-FORBIDDEN = ("icuuc.dll", "mscms.dll", "libcuda", "libtorch", "libstdc++.so", "libGL.so")
+FORBIDDEN = (
+    "icuuc.dll",
+    "mscms.dll",
+    "bcryptprimitives.dll",
+    "libcuda",
+    "libtorch",
+    "libstdc++.so",
+    "libGL.so",
+)
 """Never in a package: stand-ins of tests, what belongs to the card's driver, the system's own."""
 _OF_THE_BUILD = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Notes of whoever installed a library; the first holds sums of scripts that name the folder."""

@@ -1,7 +1,8 @@
 """A Windows to try things in: a fresh wine prefix with a name that trips what cannot spell.
 
-wine 8 lacks two libraries that Windows 10 has and Qt asks for; stand-ins of the tests lie in the
-prefix for them, never in a package. So do a `wsl.exe` and an `nvml.dll` that answer from files.
+wine 8 lacks libraries that Windows 10 has, and that Qt and Rust ask for; stand-ins of the tests
+lie in the prefix for them, never in a package. So do a `wsl.exe` and an `nvml.dll` that answer from
+files.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ PROGRAMS = {
     "wine": "wine", "wineboot": "wine", COMPILER: "gcc-mingw-w64-x86-64", "Xvfb": "xvfb",
     "openbox": "openbox", "import": "imagemagick", "xwininfo": "x11-utils",
 }  # fmt: skip
-_LIBRARIES = ("icuuc", "mscms")
+_LIBRARIES = ("icuuc", "mscms", "bcryptprimitives")
 _OURS = "mscms,pdh,netsh.exe,powershell.exe"
 """Of these, wine has some of its own, which it would take before those of a test."""
 

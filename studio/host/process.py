@@ -146,6 +146,12 @@ async def run(
             await _reap(process)
     if timed_out:
         await _drain(process)
+    if sys.platform == "win32":
+        # WORKAROUND(CPython<3.14: on Windows the end of a pipe may not be told, and what is open
+        # when the loop ends is complained of on standard error; remove when it is closed with the
+        # process.)
+        vars(process)["_transport"].close()
+        await asyncio.sleep(0)
     return RunResult(exit_code=await process.wait(), tail=tuple(tail), timed_out=timed_out)
 
 

@@ -137,8 +137,9 @@ def test_a_refusal_stands_below_the_button_and_the_service_goes_on(
     assert not page.takeover.exchange.is_under_way
 
 
-def gone_back(qtbot: QtBot, versions: Versions, window: MainWindow) -> None:
+def gone_back(qtbot: QtBot, versions: Versions, window: MainWindow, service: FakeService) -> None:
     """Ask for the version before, and wait until the service was told to end."""
+    qtbot.waitUntil(lambda: service.listeners == 1)  # else nobody would hear its goodbye
     click(qtbot, window, "do-program.rollback")
     qtbot.waitUntil(lambda: shown(window, "yes-program.rollback"))
     click(qtbot, window, "yes-program.rollback")
@@ -151,7 +152,7 @@ def test_a_version_that_neither_came_nor_failed_is_not_waited_for(
 ) -> None:  # fmt: skip
     """On a full disk nothing is noted; what was served is served again by the one that is there."""
     versions.is_stuck = True
-    gone_back(qtbot, versions, window)
+    gone_back(qtbot, versions, window, service)
     service.engine = EngineSnapshot()
     service.started_at += 60.0
     service.say_goodbye()
@@ -167,7 +168,7 @@ def test_a_service_that_takes_long_to_end_is_not_taken_for_the_next(
 ) -> None:  # fmt: skip
     """Its last answers take a minute, and until then it answers the window, too."""
     versions.is_stuck = True
-    gone_back(qtbot, versions, window)
+    gone_back(qtbot, versions, window, service)
     asked: list[str] = []
     service.areas.insert(0, lambda _method, route, _body: asked.append(route))
     service.say_goodbye()
@@ -193,7 +194,7 @@ def test_a_service_that_does_not_start_is_asked_for_once_and_says_why(
     def refuse() -> None:
         raise HostLacks("disk-full", "The disk is full.")
 
-    gone_back(qtbot, versions, window)
+    gone_back(qtbot, versions, window, service)
     monkeypatch.setattr("studio.ui.bridge._PAUSES_S", (0.01,))
     monkeypatch.setattr(session, "start_service", started)
     monkeypatch.setattr(service, "open", refuse)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from studio.host.transfer import places
 from studio.host.transfer.spans import Span, valid
 
 SLOT_BYTES = 4096
@@ -57,7 +58,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         """Raises: OSError."""
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = places.open_file(path)
         self._boot = boot_id()
         self._number = 0
 
@@ -69,7 +70,7 @@ class Journal:
         return newest
 
     def _slot(self, index: int) -> Entry | None:
-        raw = os.pread(self._file, SLOT_BYTES, index * SLOT_BYTES)
+        raw = places.read_at(self._file, SLOT_BYTES, index * SLOT_BYTES)
         if len(raw) < _HEAD.size:
             return None
         length, checksum = _HEAD.unpack_from(raw)
@@ -97,13 +98,13 @@ class Journal:
             )
             text = msgspec.json.encode(entry)
         page = _HEAD.pack(len(text), zlib.crc32(text)) + text
-        os.pwrite(self._file, page.ljust(SLOT_BYTES, b"\0"), (self._number % 2) * SLOT_BYTES)
+        places.write_at(self._file, page.ljust(SLOT_BYTES, b"\0"), (self._number % 2) * SLOT_BYTES)
 
     def reserve(self) -> None:
         """Take the room of both slots, so that a disk that fills up can still be recorded."""
         missing = 2 * SLOT_BYTES - os.fstat(self._file).st_size
         if missing > 0:
-            os.pwrite(self._file, bytes(missing), 2 * SLOT_BYTES - missing)
+            places.write_at(self._file, bytes(missing), 2 * SLOT_BYTES - missing)
 
     def close(self) -> None:
         """Close the file."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from studio.host.reserving import allocate
+from studio.host.transfer import places
 from studio.host.transfer.journal import Entry, Journal
 from studio.host.transfer.spans import Span, Spans
 
@@ -58,7 +59,7 @@ class PartFile:
         of another name, and counts for nothing. `is_light`: without a journal (`LIGHT_BYTES`); what
         a kill leaves of it is taken up as any part without one, and its digest tells.
         """
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        file = places.open_file(path)
         try:
             if _lock(file) and _is_still(path, file):
                 return cls(path, file, is_light=is_light)
@@ -170,7 +171,7 @@ class PartFile:
         view = memoryview(data)
         start = at
         while view:
-            written = os.pwrite(self._file, view, at)
+            written = places.write_at(self._file, view, at)
             at += written
             view = view[written:]
         self._spans.add(start, at)
@@ -230,7 +231,7 @@ class PartFile:
 
     def read(self, at: int, most_bytes: int) -> bytes:
         """Return bytes that are here. May be called from another thread. Raises: OSError."""
-        return os.pread(self._file, most_bytes, at)
+        return places.read_at(self._file, most_bytes, at)
 
     def spans(self) -> tuple[Span, ...]:
         """Return the ranges that are here."""
@@ -238,7 +239,7 @@ class PartFile:
 
     def flush(self) -> None:
         """Bring what was written to the disk. May be called from a thread. Raises: OSError."""
-        os.fdatasync(self._file)
+        places.flush(self._file)
 
     def flushed(self, spans: tuple[Span, ...]) -> None:
         """Note that `spans` had been written before the last flush began."""
@@ -283,21 +284,13 @@ class PartFile:
 
 def flush_folder(path: Path) -> None:
     """Bring the names in a folder to the disk. Raises: OSError."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    places.flush_folder(path)
 
 
 def flush_files(paths: Iterable[Path]) -> None:
     """Bring what is in files to the disk. Raises: OSError."""
     for path in paths:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
+        places.flush_file(path)
 
 
 def part_of(target: Path) -> Path:
