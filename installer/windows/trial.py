@@ -5,9 +5,9 @@
 A silent installation into a folder with blanks and other letters, every page of the window, the
 command line against a `wsl.exe` and an `nvml.dll` that answer from files, the window on a screen,
 an upgrade over itself, over one that runs, over one that was cut off; refused folders, a full disk,
-two set-ups at once; updates by a signed feed (`updating.py`); the removal, and a comparison of all
-files and of the registry with those before; and kills of an upgrade at its changes of files
-(`kills.py`). Pictures lie in DIST/../build/windows-pictures: look at them.
+two set-ups at once; the removal, and a comparison of all files and of the registry with those
+before; kills of an upgrade at its changes of files (`kills.py`), and in another Windows updates by
+a signed feed (`updating.py`). Pictures lie in DIST/../build/windows-pictures: look at them.
 """
 
 import argparse
@@ -61,7 +61,6 @@ def try_all(trial: Trial) -> None:
     try_upgrades(trial)
     faults.try_all(trial)
     try_moved(trial)
-    updating.try_updates(trial, trial.prefix.folder / "updates")
     try_lan(trial)
     trial.removed()
     noted = (trial.prefix.drive / _NOTED).read_text(encoding="utf-8")
@@ -290,6 +289,7 @@ def main() -> int:
         shutil.rmtree(folder / "kills", ignore_errors=True)
         (folder / "kills").mkdir()
         say(f"  {kills.lacks() or kills.attempt(folder / 'kills', _KILLS)}")
+        updating.attempt(found[0].resolve(), options.work / "ünd updates")
     except RuntimeError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
