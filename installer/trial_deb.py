@@ -7,6 +7,7 @@ runs meanwhile goes on: apt exchanges files, and the person says when the servic
 import re
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -157,11 +158,13 @@ def _compare(made: Root, before: Listing) -> None:
     """Say what differs from before the installation. Raises: RuntimeError where it is ours."""
     after = listing(made)
     new = after.files - before.files
-    others = sorted(new - made.owned())
+    others = new - made.owned()
+    places = Counter("/".join(name.split("/")[:3]) for name in others)
     say(
         f"  after purge: {len(after.files):,} files, before {len(before.files):,}; "
         f"{len(new) - len(others):,} new ones belong to packages of Debian that were installed "
-        f"meanwhile, {len(others)} to none: {', '.join(others[:_SHOWN])}"
+        f"meanwhile, {len(others)} to none: "
+        + ", ".join(f"{place} {count}" for place, count in places.most_common(_SHOWN))
     )
     if after.ours != before.ours:
         raise RuntimeError(f"left after purge: {sorted(after.ours ^ before.ours)}")
