@@ -9,7 +9,7 @@ from studio.cli.console import Console
 from studio.cli.reach import Command
 from studio.cli.render import labelled
 from studio.domain.errors import NeedsConsent
-from studio.domain.plans import LedgerPlace, PlanRequest
+from studio.domain.plans import PlanRequest, machine_bytes
 from studio.domain.readings import AdapterReadings
 from studio.domain.units import GIB, bytes_text
 from studio.domain.wsl import (
@@ -90,8 +90,7 @@ async def _needed(preset: str, connector: "Connector") -> int:
         plan = await client.plan(PlanRequest(preset=preset))
     finally:
         await client.close()
-    places = (LedgerPlace.MEMORY, LedgerPlace.SHM)
-    return sum(item.bytes or 0 for item in plan.ledger if item.place in places)
+    return machine_bytes(plan)
 
 
 async def open_lan(call: Invocation, connector: "Connector", console: Console) -> int:

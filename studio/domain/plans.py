@@ -184,6 +184,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What was taken for granted, and how sure that is."""
 
 
+def machine_bytes(plan: Plan) -> int:
+    """Return what a plan takes of the machine's own memory, shared memory included."""
+    places = (LedgerPlace.MEMORY, LedgerPlace.SHM)
+    return sum(item.bytes or 0 for item in plan.ledger if item.place in places)
+
+
 class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ask for a plan: of a preset, or of a model folder on an engine."""
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from studio.domain.errors import BadInput, ErrorInfo
-from studio.domain.plans import LedgerPlace, Plan, PlanRequest
+from studio.domain.plans import Plan, PlanRequest, machine_bytes
 from studio.domain.units import GIB
 from studio.domain.wsl import (
     WslConfigRequest,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     Question = Callable[[ControlClient], Awaitable[WslReport]]
 
 GROUP = "linux"
-_IN_MEMORY = (LedgerPlace.MEMORY, LedgerPlace.SHM)
 _MOST_DIGITS = 4
 
 
@@ -83,8 +82,7 @@ class LinuxPart:
         )
 
     def _on_plan(self, edit: Edit, plan: Plan) -> None:
-        needed = sum(item.bytes or 0 for item in plan.ledger if item.place in _IN_MEMORY)
-        request = WslConfigRequest(preset=edit.value, needed_bytes=needed, write=False)
+        request = WslConfigRequest(preset=edit.value, needed_bytes=machine_bytes(plan), write=False)
         self._here(edit.row, lambda client: client.wsl_memory(request))
 
     def _memory(self, edit: Edit, agreed: bool) -> None:
