@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from studio.runtimes.install import install
 from tests.runtimes import damage
 from tests.runtimes.damage import SITE
 from tests.runtimes.standin import StandIn
+
+TURNS = 20
+"""Of the event loop: a cancellation has reached whoever waits by then."""
 
 
 @pytest.fixture
@@ -183,20 +187,26 @@ async def test_who_stops_waits_for_no_more_than_is_being_read(
     """Tens of gigabytes on a slow disk take minutes, which nobody who cancelled wants to wait."""
     record = await install(stand_in.recipe, stand_in.paths, lambda _progress: None)
     loop, begun = asyncio.get_running_loop(), asyncio.Event()
+    is_over, went_on = threading.Event(), threading.Event()
 
-    def endless(
-        _wanted: Sequence[Wanted], *, on_bytes: Callable[[int], None]
-    ) -> list[Hashed | None]:
+    def slow(wanted: Sequence[Wanted], *, on_bytes: Callable[[int], None]) -> list[Hashed | None]:
         loop.call_soon_threadsafe(begun.set)
-        while True:
+        while not is_over.is_set():
             on_bytes(1)
+        on_bytes(1)  # what was asked for before it was over ends it here at the latest
+        went_on.set()
+        return [None for _one in wanted]
 
-    monkeypatch.setattr(verify, "hash_files", endless)
+    monkeypatch.setattr(verify, "hash_files", slow)
     async with asyncio.TaskGroup() as tasks:
         reading = tasks.create_task(
             verify.verify(stand_in.paths, record, full=True, report=lambda _progress: None)
         )
         await begun.wait()
         reading.cancel()
+        for _turn in range(TURNS):
+            await asyncio.sleep(0)
+        is_over.set()
 
     assert reading.cancelled()
+    assert not went_on.is_set()
