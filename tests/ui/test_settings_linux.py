@@ -188,8 +188,9 @@ def test_other_machines_are_let_in_once_the_commands_were_shown(
 
     click(qtbot, live, "switch-linux.lan")
     qtbot.waitUntil(lambda: shown(live, "yes-linux.lan"))
+    assert shown(live, "value-linux.gateway")
     click(qtbot, live, "yes-linux.lan")
-    qtbot.waitUntil(lambda: not shown(live, "do-linux.gateway"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not shown(live, "value-linux.gateway"), timeout=PATIENCE_MS)
     assert "portproxy delete" in pc.ran[2]
 
 
