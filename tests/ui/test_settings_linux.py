@@ -159,7 +159,10 @@ def test_other_machines_are_let_in_once_the_commands_were_shown(
     qtbot: QtBot, pc: Pc, live: MainWindow, page: SettingsController, service: FakeService
 ) -> None:
     """Firewall and proxy on Windows, then the gateway inside; and closed again."""
-    qtbot.waitUntil(lambda: page.area.machine.wsl is not None and bool(page.area.machine.wsl.lan))
+    qtbot.waitUntil(
+        lambda: page.area.machine.wsl is not None and bool(page.area.machine.wsl.lan),
+        timeout=PATIENCE_MS,
+    )
     click(qtbot, live, "switch-linux.lan")
     qtbot.waitUntil(lambda: shown(live, "yes-linux.lan"))
     assert "netsh" in text(live, "lines-linux.lan")
