@@ -141,7 +141,17 @@ class WslSetup:
             if facts.is_imported
             else wsl_rootfs.written_bytes(self._paths.home, self._folder),
         )
-        if not facts.is_imported or not facts.is_windows:
+        if not facts.is_windows:
+            return found
+        # Windows' own file, whatever becomes of the Linux.
+        found = msgspec.structs.replace(
+            found,
+            config=self._memory.lines(),
+            config_change=self._memory.change(),
+            config_file=str(self._memory.file),
+            config_preset=self._memory.preset,
+        )
+        if not facts.is_imported:
             return found
         disk = await asyncio.to_thread(self._disk)
         if await asyncio.to_thread(self.is_compacting):
@@ -157,10 +167,6 @@ class WslSetup:
             inside_version=service.version if service is not None else None,
             is_inside_older=is_newer(__version__, (service and service.version) or __version__),
             is_reachable=None if service is None else await asyncio.to_thread(_reached, service),
-            config=self._memory.lines(),
-            config_change=self._memory.change(),
-            config_file=str(self._memory.file),
-            config_preset=self._memory.preset,
             lan=lan,
             is_lan_open=self._lan_way.is_open,
             is_lan_stale=self._lan_way.is_stale(lan),

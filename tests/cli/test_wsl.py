@@ -1,5 +1,6 @@
 """`weir wsl` and the person in front of it."""
 
+import contextlib
 import io
 import json
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from studio.app.wsl import WslSetup
+from studio.app.wsl_memory import Record
 from studio.cli.console import Console
 from studio.cli.main import run
 from studio.control.calls import answered
@@ -119,3 +121,18 @@ def test_memory_and_removal_want_a_yes(tmp_path: Path, fake: FakeWsl) -> None:
     assert "cannot be looked at" in typed(tmp_path, fake, "remove")[1]
     assert "It was removed." in typed(tmp_path, fake, "remove", "--yes")[1]
     assert typed(tmp_path, fake, "compact")[0] == 0
+
+
+@pytest.mark.parametrize("is_compacting", [False, True])
+def test_memory_is_proposed_whatever_the_linux_does(
+    tmp_path: Path, fake: FakeWsl, is_compacting: bool
+) -> None:
+    """The file is Windows' own: there is one before the import, and while the image shrinks."""
+    fake.know(version="2.6.1.0", names=[DISTRIBUTION] if is_compacting else [])
+    record = Record(tmp_path / "home")
+    with record.compacting() if is_compacting else contextlib.nullcontext():
+        for words in (("--preset", "cpu-demo"), ("--gib", "22")):
+            said = typed(tmp_path, fake, "memory", *words)[1]
+
+            assert f"{tmp_path / 'windows/.wslconfig'}:" in said
+            assert "+memory=22GB" in said
