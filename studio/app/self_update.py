@@ -112,7 +112,7 @@ class SelfUpdate:
             path = await self._fetch(found, package)
             if kept_versions.are_kept(self._installed()):
                 await self._stage(path, found.feed.version)
-                path.unlink(missing_ok=True)  # what was in it lies beside the present version
+                _forget(path)  # what was in it lies beside the present version
         return await self.status()
 
     async def apply(self, request: UpdateApplyRequest) -> UpdateStatus:
@@ -232,7 +232,7 @@ class SelfUpdate:
         shutil.rmtree(self._folder / "unpacked", ignore_errors=True)
         for path in folder.iterdir():
             if path.is_file() and not path.name.startswith(kept):
-                path.unlink(missing_ok=True)
+                _forget(path)
 
     async def _stage(self, package: Path, version: str) -> None:
         """Let the package lay its version beside the present one, which tries it."""
@@ -415,6 +415,12 @@ class _Running(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     version: str
+
+
+def _forget(package: Path) -> None:
+    """Remove a package; one that is held, as by a virus scanner, goes with the next look."""
+    with contextlib.suppress(PermissionError):
+        package.unlink(missing_ok=True)
 
 
 def _command(came: Came, package: Path | None, offered: Feed | None) -> str | None:

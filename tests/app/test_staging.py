@@ -92,6 +92,30 @@ async def test_it_is_laid_beside_and_takes_over_where_the_service_starts(windows
     assert sorted(path.name for path in windows.place.glob("app-*")) == ["app-1.0.0", "app-1.1.0"]
 
 
+async def test_a_package_that_is_still_looked_at_goes_with_the_next(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A virus scanner holds a program that has just run; what it did is done all the same."""
+    package = windows.offer()
+    kept = windows.paths.home / "update/packages"
+    unlink = Path.unlink
+
+    def held(path: Path, missing_ok: bool = False) -> None:
+        if path.parent == kept and path.suffix == ".run":
+            raise PermissionError(13, "another process uses it")
+        unlink(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", held)
+        assert (await windows.updates.get(ASK)).state is UpdateState.STAGED
+        assert [path.name for path in kept.iterdir()] == [package.name]
+        later = windows.publish("1.2.0", script="#!/bin/sh\nexit 2\n")
+        assert (await windows.refusal()).code == "update-not-staged"
+
+    assert (await windows.refusal()).code == "update-not-staged"
+    assert [path.name for path in kept.iterdir()] == [later.name]
+
+
 async def test_a_window_that_is_open_since_before_offers_no_update_that_was_made(
     windows: Windows,
 ) -> None:
