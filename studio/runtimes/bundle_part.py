@@ -30,7 +30,7 @@ def noted(home: Path, target: Path) -> Iterator[None]:
     Without one where there is no room for it: the export may go to another disk.
     """
     for place in left(home):
-        with contextlib.suppress(OSError):  # on a disk that is read-only by now
+        with contextlib.suppress(OSError):  # whoever cannot remove it can export all the same
             place.unlink()
     with contextlib.suppress(HostLacks):
         write_atomic(home / NOTE, os.fsencode(of(target)))
@@ -58,7 +58,7 @@ def _is_left(part: Path) -> bool:
     try:
         if part.is_symlink() or not part.is_file():
             return False
-    except (OSError, ValueError):
+        with exclusive(part) as is_ours:
+            return is_ours
+    except (OSError, ValueError, HostLacks):  # as on a disk that is read-only by now
         return False
-    with exclusive(part) as is_ours:
-        return is_ours

@@ -1,5 +1,6 @@
 """Where an export grows: what a kill leaves of it is known, and nothing else is touched."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from studio.domain.errors import HostLacks
 from studio.host.files import exclusive
 from studio.runtimes import bundle_part
+from tests.fakes import small_disk
 
 
 @pytest.fixture
@@ -64,6 +66,21 @@ def test_one_that_grows_stays(home: Path, tmp_path: Path) -> None:
         assert bundle_part.left(home) == (home / bundle_part.NOTE,)
 
     assert part.exists()
+
+
+def test_a_stick_that_is_read_only_by_now_keeps_it_and_nobody_waits(
+    home: Path, tmp_path: Path
+) -> None:
+    """The next export goes elsewhere, and clearing up has other things to do."""
+    with small_disk.mounted(tmp_path / "stick", 1 << 20) as stick:
+        part = cut_off(home, stick / "b")
+        subprocess.run(["mount", "-o", "remount,ro", str(stick)], check=True)
+
+        assert bundle_part.left(home) == (home / bundle_part.NOTE,)
+        with bundle_part.noted(home, tmp_path / "c"):
+            assert (home / bundle_part.NOTE).read_text("utf-8") == str(tmp_path / ".c.part")
+
+        assert part.exists()
 
 
 def test_a_home_without_room_can_be_exported_from(
