@@ -214,14 +214,23 @@ def work(batches, numbers, parent, report):
             try:
                 rows += compiled(path) if path.endswith(".py") else hashed(path)
             except OSError as error:
-                os.write(1, f"FAULT {error.errno or 0} {error.filename or path}\n".encode())
-                return 1
+                return fault(error, path)
         if done := sum(size for _weight, _path, size in batch):
             os.write(1, f"DONE {done}\n".encode())
     if report is not None and rows:
         text = json.dumps([one for one in rows if is_text(one[0])])
-        pathlib.Path(report, f"{os.getpid()}.json").write_text(text, encoding="ascii")
+        said = pathlib.Path(report, f"{os.getpid()}.json")
+        try:
+            said.write_text(text, encoding="ascii")
+        except OSError as error:
+            return fault(error, said)
     return 0
+
+
+def fault(error, path):
+    """Say what could not be written; return a worker's status."""
+    os.write(1, f"FAULT {error.errno or 0} {error.filename or path}\n".encode())
+    return 1
 
 
 def batched(found):

@@ -82,7 +82,7 @@ async def _compile(
     if failure is not None:
         # Whom the kernel ends for want of memory leaves files without bytecode, which one alone, on
         # its second way through, makes good.
-        logger.warning("%s %s; once more, by one alone", failure.message, failure.evidence)
+        logger.warning("the compiler was ended: %s; once more, by one alone", failure.evidence)
         failure = await _compiled(paths, python, asked | {"workers": 1}, meter)
     if failure is not None:
         raise failure

@@ -226,6 +226,19 @@ async def test_a_place_that_cannot_be_written_is_named(site: Path) -> None:
     assert str(caught.value.filename).startswith(str(site / "__pycache__"))
 
 
+async def test_a_report_that_finds_no_room_is_told_as_that(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk is no want of memory, for which one would close other programs in vain."""
+    full = site.parents[3] / bytecode.REPORT_FOLDER
+    monkeypatch.setattr(bytecode, "_empty", lambda report: report.write_text("no folder"))
+
+    with pytest.raises(NotADirectoryError) as caught:
+        await compiled(site)
+
+    assert str(caught.value.filename).startswith(f"{full}/")
+
+
 async def test_a_report_that_is_not_whole_counts_for_nothing(site: Path) -> None:
     """What a worker was writing when it died is read from the files instead."""
     report = site.parents[3] / "compiled"
