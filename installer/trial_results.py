@@ -20,6 +20,9 @@ import msgspec
 
 _FILE = "results.json"
 PASSED, FAILED, LEFT_OUT = "passed", "failed", "not tried"
+_FAILURES = (
+    RuntimeError, OSError, ValueError, LookupError, StopIteration, subprocess.SubprocessError,
+)  # fmt: skip
 _HEAD = ("where", "what", "seconds", "result")
 
 
@@ -84,7 +87,7 @@ class Results:
             except LeftOut as reason:
                 outcome, note = LEFT_OUT, str(reason)
             # What a trial starts may fail in all the ways that programs and disks do.
-            except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
+            except _FAILURES as error:
                 outcome, note = FAILED, str(error).partition("\n")[0] or type(error).__name__
                 sys.stdout.write(f"  failed: {error}\n")
         made = Result(

@@ -1,6 +1,7 @@
 """What a run of trials keeps, so that the next one goes on where it was cut off."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,17 @@ def test_what_failed_or_was_left_out_is_tried_again(tmp_path: Path) -> None:
     """It may have been the machine: an engine that others left no memory for."""
     for act, outcome in ((_fails, FAILED), (_left_out, LEFT_OUT), (lambda: _said("x"), PASSED)):
         assert Results(tmp_path).attempt(_trial(act)).outcome == outcome
+
+
+@pytest.mark.parametrize("act", [lambda: "".splitlines()[-1], lambda: next(iter(()))])
+def test_a_command_that_says_nothing_fails_its_trial_and_not_the_others(
+    tmp_path: Path, act: Callable[[], object]
+) -> None:
+    """The last line of nothing is looked for; the night's other trials go on, with a table."""
+    result = Results(tmp_path).attempt(_trial(act))
+
+    assert result.outcome == FAILED
+    assert result.note
 
 
 def test_a_kill_while_it_is_tried_again_leaves_no_old_result(tmp_path: Path) -> None:
