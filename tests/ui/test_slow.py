@@ -269,6 +269,7 @@ def test_a_part_of_the_settings_that_could_not_be_read_is_whole_when_the_service
     """“Not everything could be read” would be wrong, and nobody would look again."""
     visit(qtbot, window, (PageId.SETTINGS, Section.GATEWAY))
     page = opened(window, PageId.SETTINGS, SettingsController)
+    qtbot.waitUntil(lambda: not page.area.pending)
     gone = ErrorInfo(code="service-unreachable", message="Gone.", exit_status=6)
     full.areas.insert(0, lambda _m, route, _b: gone if route == "/gateway" else None)
     page.area.read(Section.GATEWAY)
