@@ -289,7 +289,8 @@ class PlanningArea(Area):
         async def question(client: "ControlClient") -> tuple[str, str | None, PresetDetail]:
             return preset, host, await client.preset(preset, host)
 
-        self.ask("detail", question, self._on_detail)
+        failed = functools.partial(self._on_no_detail, preset)
+        self.ask("detail", question, self._on_detail, failed)
         self._read_diff()
 
     def _on_detail(self, found: tuple[str, str | None, PresetDetail]) -> None:
@@ -300,6 +301,13 @@ class PlanningArea(Area):
                 self._read_origin(preset)
             else:
                 self.origin_diff = None
+        else:
+            self._read()
+
+    def _on_no_detail(self, preset: str, error: ErrorInfo) -> None:
+        """A preset that another one took the place of meanwhile is nobody's problem."""
+        if preset == self.preset:
+            self.problem = error
         else:
             self._read()
 

@@ -15,7 +15,7 @@ from studio.ui.controllers.settings import SettingsController
 from studio.ui.state import Link
 from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import PageId
-from studio.ui.viewmodels.settings import Section
+from studio.ui.viewmodels.settings import Edit, Section, Verb
 from studio.ui.window import MainWindow
 from tests.fakes.registry import FakeRegistry
 from tests.ui.fake_service import DEMO, FakeService
@@ -197,10 +197,8 @@ def test_other_machines_are_let_in_once_the_commands_were_shown(
     assert "portproxy delete" in pc.ran[2]
 
 
-def test_the_image_is_made_smaller_between_the_goodbye_and_the_next_start(
-    qtbot: QtBot, pc: Pc, live: MainWindow, page: SettingsController, service: FakeService
-) -> None:
-    """Asked first, because what is served ends; both sizes are said, and the service is back."""
+def held_down(service: FakeService) -> list[str]:
+    """Have the service agree to end, and note when it was asked; it goes when a test says so."""
     ends: list[str] = []
 
     def down(method: str, route: str, _body: bytes) -> object:
@@ -210,6 +208,14 @@ def test_the_image_is_made_smaller_between_the_goodbye_and_the_next_start(
         return {"down": True}
 
     service.areas.insert(0, down)
+    return ends
+
+
+def test_the_image_is_made_smaller_between_the_goodbye_and_the_next_start(
+    qtbot: QtBot, pc: Pc, live: MainWindow, page: SettingsController, service: FakeService
+) -> None:
+    """Asked first, because what is served ends; both sizes are said, and the service is back."""
+    ends = held_down(service)
     click(qtbot, live, "do-linux.compact")
     qtbot.waitUntil(lambda: shown(live, "yes-linux.compact"))
     assert not ends
@@ -227,6 +233,28 @@ def test_the_image_is_made_smaller_between_the_goodbye_and_the_next_start(
         timeout=PATIENCE_MS,
     )
     assert pc.fake.asked.count(["--manage", DISTRIBUTION, "--compact"]) == 1
+
+
+def test_while_one_thing_ends_the_linux_another_does_not_begin(
+    qtbot: QtBot, live: MainWindow, page: SettingsController, service: FakeService
+) -> None:
+    """A yes to a question that still stands there would rest for ever."""
+    ends = held_down(service)
+    click(qtbot, live, "do-linux.compact")
+    qtbot.waitUntil(lambda: shown(live, "yes-linux.compact"))
+    page._on_edited(Edit(row="linux.renew", verb=Verb.SET, value=""))
+    click(qtbot, live, "yes-linux.compact")
+    assert not button(live, "do-linux.compact").isEnabled()
+    assert not button(live, "do-linux.remove").isEnabled()
+
+    page._on_edited(Edit(row="linux.renew", verb=Verb.CONSENT))
+
+    assert page.area.machine.pending == {"linux.compact"}
+    assert "linux.renew" not in page.area.machine.problems
+    qtbot.waitUntil(lambda: bool(ends), timeout=PATIENCE_MS)
+    service.say_goodbye()
+    settled(qtbot, page, "linux.compact")
+    assert button(live, "do-linux.remove").isEnabled()
 
 
 def test_what_is_lost_is_said_before_the_linux_is_removed(

@@ -15,6 +15,7 @@ from studio.ui.controllers.keys import KeysController
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.models import ModelsController
 from studio.ui.controllers.plan import PlanController
+from studio.ui.controllers.settings import SettingsController
 from studio.ui.controllers.table import CONTROLLERS
 from studio.ui.pages.log_desk import Part
 from studio.ui.session import Session
@@ -22,6 +23,7 @@ from studio.ui.state import Link
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.settings import Section
 from studio.ui.window import MainWindow
+from tests.ui import pseudo
 from tests.ui.fake_clients import FakeClients
 from tests.ui.fake_models import GGUF, QWEN, FakeModels
 from tests.ui.fake_planning import CHAT, MINE, FakePlanning
@@ -234,6 +236,66 @@ def test_an_update_of_another_preset_is_not_offered(
     assert page.area.origin_diff is None
     qtbot.waitUntil(lambda: not page.area.pending)
     assert page.area.origin_diff is None
+
+
+def test_a_refusal_about_another_preset_is_nobodys_problem(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """The one in front is read afterwards, and its settings are shown."""
+    FakePlanning(service).add_mine()
+    service.publish()
+    page = opened(window, PageId.PLAN, PlanController)
+    page.desk.session.refresh_presets()
+    qtbot.waitUntil(lambda: any(one.id == MINE.id for one in page._presets))
+    page.area.choose(CHAT.id)
+    qtbot.waitUntil(lambda: not page.area.pending)
+    route = f"/presets/{MINE.id}"
+    service.queried.append(lambda asked, _query: REFUSED if asked == route else None)
+    with held(service, route) as slow:
+        page.area.choose(MINE.id)
+        qtbot.waitUntil(lambda: slow.asked == 1)
+        page.area.choose(CHAT.id)
+        slow.let_go()
+        qtbot.waitUntil(lambda: not page.area.pending)
+
+    assert page.area.problem is None
+    assert page.area.detail is not None
+    assert page.area.detail.preset.id == CHAT.id
+
+
+def test_a_part_of_the_settings_that_could_not_be_read_is_whole_when_the_service_is_back(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """“Not everything could be read” would be wrong, and nobody would look again."""
+    visit(qtbot, window, (PageId.SETTINGS, Section.GATEWAY))
+    page = opened(window, PageId.SETTINGS, SettingsController)
+    qtbot.waitUntil(lambda: not page.area.pending)
+    gone = ErrorInfo(code="service-unreachable", message="Gone.", exit_status=6)
+    full.areas.insert(0, lambda _m, route, _b: gone if route == "/gateway" else None)
+    page.area.read(Section.GATEWAY)
+    qtbot.waitUntil(lambda: Section.GATEWAY.value in page.area.machine.problems)
+    go_away(qtbot, full, session)
+    del full.areas[0]
+
+    come_back(qtbot, session)
+
+    settle(qtbot, window, PageId.SETTINGS)
+    assert not page.area.machine.problems
+
+
+def test_why_no_line_is_there_is_said_in_the_persons_language(
+    qtbot: QtBot, service: FakeService, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentence stands in the middle of the page, and once more below."""
+    FakeRecords(service)
+    pseudo.speak(monkeypatch)
+    service.queried.insert(0, lambda route, _q: REFUSED if route == "/logs/page" else None)
+    page = opened(window, PageId.LOGS, LogsController)
+
+    page.choose(Part.ENGINE)
+
+    qtbot.waitUntil(lambda: page.area.problem is not None)
+    assert page.parts.files.view.empty == "×× ×× ×××××××."
 
 
 def test_what_the_network_may_do_is_not_guessed(

@@ -278,7 +278,7 @@ class LogsController(Controller):
             return t(EMPTY) if area.source is Part.ENGINE else t(NO_SERVICE_LINES)
         if not self._was_live:
             return t(NO_SERVICE)
-        return t("Reading…") if area.problem is None else area.problem.message
+        return t("Reading…") if area.problem is None else told(area.problem.message)
 
     def _said(self) -> str:
         if self.area.problem is not None and self.parts.part is not Part.DIAGNOSIS:

@@ -231,6 +231,7 @@ class SettingsController(Controller):
         self.area.set_known(known)
         is_live = known.link is Link.LIVE
         if is_live and not self._was_live and self._is_front:
+            self.area.dismiss_row(self.area.section.value)
             self.area.read(self.area.section)
         self._was_live = is_live
         if self._is_front:

@@ -24,6 +24,7 @@ from studio.ui.desk import Desk
 from studio.ui.language import t
 from studio.ui.viewmodels.settings import ON, Edit
 from studio.ui.viewmodels.settings_linux import (
+    ENDS,
     end_question,
     lan_question,
     memory_question,
@@ -129,6 +130,9 @@ class LinuxPart:
             served = known.engine.preset if known.engine.is_serving else None
             self._area.ask_first(edit, end_question(name, served))
             return
+        if self._area.machine.pending & ENDS:  # a question of before, which still stood there
+            self._area.dismiss_row(edit.row)
+            return
         self._area.rest(edit.row)
         self._between.begin(edit.row, _compacted if name == "compact" else None)
 
@@ -141,6 +145,9 @@ class LinuxPart:
             self._area.settle(row)
 
     def _remove(self, edit: Edit, agreed: bool) -> None:
+        if self._area.machine.pending & ENDS:
+            self._area.dismiss_row(edit.row)
+            return
         self._area.rest(edit.row)
         request = WslRemoveRequest(consent=agreed)
 

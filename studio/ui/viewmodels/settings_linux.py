@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from studio.domain.errors import ErrorInfo
 from studio.domain.units import GIB, UNKNOWN, bytes_text
 from studio.domain.wsl import WslContents, WslReport, WslStep
@@ -17,6 +19,8 @@ from studio.ui.viewmodels.settings import (
 )
 from studio.ui.viewmodels.settings_gateway import EVERYWHERE
 
+ENDS = frozenset({"linux.compact", "linux.renew", "linux.remove"})
+"""What ends the service, or the Linux: one at a time, and nothing else meanwhile."""
 _THERE = (WslStep.START, WslStep.READY)
 _STATES: Mapping[WslStep, str] = {
     WslStep.NOT_WINDOWS: marked("This is no Windows: engines run right here."),
@@ -36,9 +40,16 @@ def linux_cards(machine: Machine) -> tuple[CardView, ...]:
     report = machine.wsl
     if report is None:
         return ()
-    state = CardView(id="linux-state", title=t("How it stands"), rows=tuple(_state(report)))
+    rows = tuple(_state(report, is_live=machine.is_live))
+    state = CardView(id="linux-state", title=t("How it stands"), rows=rows)
     if report.step not in _THERE or report.is_compacting:
         return (state,)
+    cards = (state, *_of_linux(report, machine))
+    return tuple(map(_rested, cards)) if machine.pending & ENDS else cards
+
+
+def _of_linux(report: WslReport, machine: Machine) -> tuple[CardView, ...]:
+    """Return what can be changed once it is there."""
     memory = CardView(
         id="linux-memory",
         title=t("Its memory"),
@@ -52,11 +63,20 @@ def linux_cards(machine: Machine) -> tuple[CardView, ...]:
         about=t("One file with engines and models. It grows, and does not shrink by itself."),
         rows=tuple(_disk(report)),
     )
-    return (state, memory, lan, disk)
+    return (memory, lan, disk)
 
 
-def _state(report: WslReport) -> list[RowView]:
+def _rested(card: CardView) -> CardView:
+    """Return a card of which nothing can be pressed."""
+    rows = tuple(msgspec.structs.replace(row, is_enabled=False) for row in card.rows)
+    return msgspec.structs.replace(card, rows=rows)
+
+
+def _state(report: WslReport, *, is_live: bool) -> list[RowView]:
     words = t(_STATES[report.step])
+    is_silent = report.step is WslStep.READY and not is_live
+    if is_silent:
+        words = t("Set up; its service does not answer.")
     if report.is_compacting:
         words = t("Its disk image is being made smaller; it starts again when that is over.")
     rows = [fact("linux.state", t("State"), words)]
@@ -68,7 +88,8 @@ def _state(report: WslReport) -> list[RowView]:
         rows += _inside(report)
     if report.networking is not None:
         rows.append(fact("linux.network", t("Network mode"), report.networking))
-    if report.is_reachable is not None and report.address is not None:
+    is_claim = is_silent and report.is_reachable
+    if report.is_reachable is not None and report.address is not None and not is_claim:
         reached = t("{address} is reached from Windows.").format(address=report.address)
         if not report.is_reachable:
             reached = t(
@@ -165,7 +186,7 @@ def _lan(report: WslReport, machine: Machine) -> list[RowView]:
                 "administrator."),
         note="" if can_change else t("WSL does not say how its network is reached."),
     )  # fmt: skip
-    rows = [row if can_change else _resting(row)]
+    rows = [row if can_change else msgspec.structs.replace(row, is_enabled=False)]
     if not report.is_lan_open:
         return rows
     if report.is_lan_stale:
@@ -182,13 +203,6 @@ def _lan(report: WslReport, machine: Machine) -> list[RowView]:
         )
     rows.append(_gateway(report, machine))
     return rows
-
-
-def _resting(row: RowView) -> RowView:
-    return RowView(
-        id=row.id, title=row.title, kind=row.kind, value=row.value, about=row.about,
-        note=row.note, is_enabled=False,
-    )  # fmt: skip
 
 
 def _gateway(report: WslReport, machine: Machine) -> RowView:

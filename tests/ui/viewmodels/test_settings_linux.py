@@ -76,6 +76,19 @@ def test_while_the_image_is_made_smaller_nothing_else_is_offered() -> None:
     assert "smaller" in found["state"].value
 
 
+def test_a_service_that_does_not_answer_is_not_said_to_run() -> None:
+    """The report is as old as the look; that localhost leads nowhere stays said, being why."""
+    away = Machine(wsl=REPORT, gateway=GATEWAY)
+    state, *_rest = linux_cards(away)
+    assert [row.value for row in state.rows if row.id == "linux.state"] == [
+        "Set up; its service does not answer."
+    ]
+    assert "linux.reached" not in {row.id for row in state.rows}
+
+    state, *_rest = linux_cards(msgspec.structs.replace(away, wsl=changed(is_reachable=False)))
+    assert "linux.reached" in {row.id for row in state.rows}
+
+
 def test_an_older_service_has_a_button_that_starts_the_newer_one() -> None:
     """`weir down` and the next start, in one press."""
     found = rows(changed(is_inside_older=True))
