@@ -142,6 +142,11 @@ class Look(QObject):
             colour.setAlphaF(share)
         return colour
 
+    def resting(self) -> QColor:
+        """Return the colour of what cannot be used now."""
+        share = self.tokens.share["disabled"]
+        return blend(self.colour("ink"), self.colour("raised"), share)
+
     def font(self, size: str = "body", *, weight: int = 400, mono: bool = False) -> QFont:
         """Return the bundled font at the size token `size`; figures are tabular.
 
@@ -205,7 +210,7 @@ class Look(QObject):
             "pressed": blend(ink, raised, share["pressed"]).name(),
             "outline": blend(ink, raised, 0.24).name(),
             "handle": blend(ink, raised, 0.24).name(),
-            "disabled": blend(ink, raised, share["disabled"]).name(),
+            "disabled": self.resting().name(),
             "selected": blend(water, raised, 0.16).name(),
             "warn_wash": blend(self.colour("warn"), ground, 0.14).name(),
             **self._images(),

@@ -107,6 +107,13 @@ PARTLY = entry(
     repository="Qwen/Qwen3-0.6B",
     revision=REVISION,
     size_bytes=1_200_000_000,
+    facts=ModelFacts(
+        form=WeightsForm.SAFETENSORS,
+        architecture="Qwen3ForCausalLM",
+        parameters=751_632_384,
+        quantisation="BF16",
+        context_tokens=40_960,
+    ),
     state=ModelState.INCOMPLETE,
     missing=(LackingFile(name="model.safetensors", size_bytes=1_503_300_328),),
     proven_at_s=None,

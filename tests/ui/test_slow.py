@@ -14,6 +14,7 @@ from studio.ui.controllers.connect import ConnectController
 from studio.ui.controllers.keys import KeysController
 from studio.ui.controllers.logs import LogsController
 from studio.ui.controllers.models import ModelsController
+from studio.ui.controllers.monitor import MonitorController
 from studio.ui.controllers.plan import PlanController
 from studio.ui.controllers.settings import SettingsController
 from studio.ui.controllers.table import CONTROLLERS
@@ -120,6 +121,45 @@ def test_an_error_of_the_meantime_goes_when_the_service_is_back(
 
     assert area.problem is None
     assert other.problem is REFUSED
+
+
+def test_no_figure_of_before_stands_over_the_monitors_charts_either(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """As on the home page: what was is drawn, what is now is not known; its return says it."""
+    page = opened(window, PageId.MONITOR, MonitorController)
+    charts = page.view.board.charts
+    qtbot.waitUntil(lambda: bool(charts) and charts["decode"].now.endswith("tok/s"))
+
+    go_away(qtbot, full, session)
+
+    assert {chart.now for chart in charts.values()} == {""}
+    assert charts["decode"].empty == ""
+    come_back(qtbot, session)
+    qtbot.waitUntil(lambda: page.view.board.charts["decode"].now.endswith("tok/s"))
+
+
+def test_nothing_is_counted_by_a_service_that_is_away(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """“Large folders take a moment” would let people wait for what nobody does."""
+    go_away(qtbot, full, session)
+    visit(qtbot, window, (PageId.SETTINGS, Section.FOLDERS))
+    away = tree_text(window.controller(PageId.SETTINGS).page)
+
+    assert "Counting" not in away
+    assert "Not known until the service answers." in away
+
+
+def test_no_scale_is_made_up_for_keys_whose_use_nobody_told(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """Empty bars over a scale from 0 to 1,000 say that nothing was used."""
+    go_away(qtbot, full, session)
+
+    page = opened(window, PageId.KEYS, KeysController)
+
+    assert page.view.usage.bars.said == "Their use appears when the service answers."
 
 
 def test_lines_of_one_log_are_not_shown_as_those_of_another(

@@ -92,7 +92,8 @@ class KeysController(Controller):
         """Whose form is open; None: a new key's."""
         self._prompts: PromptsDialog | None = None
         self._prompts_of = ""
-        self._was_live = False
+        self._was_live: bool | None = None
+        """None: nobody has said yet."""
         session, view = desk.session, self.view
         self._timer = QTimer(self)
         self._timer.setInterval(_REFRESH_MS)

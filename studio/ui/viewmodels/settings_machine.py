@@ -108,7 +108,9 @@ def _root(root: RootInfo) -> str:
 def _sizes(machine: Machine) -> CardView:
     title = t("What lies there")
     if machine.place is None:
-        return CardView(id="sizes", title=title, about=t("Counting; large folders take a moment."))
+        away = t("Not known until the service answers.")
+        counting = t("Counting; large folders take a moment.")
+        return CardView(id="sizes", title=title, about=counting if machine.is_live else away)
     places = machine.place.places
     rows = [
         _group(group, tuple(one for one in places if one.group is group))

@@ -34,7 +34,7 @@ class _Tinted(QObject):
     def tint(self) -> None:
         """Draw the icon in the colours of now."""
         icon = QIcon(self._look.icons.icon(self.name, self._look.colour(self._colour), _ICON))
-        faded = self._look.icons.icon(self.name, self._look.colour("quiet"), _ICON)
+        faded = self._look.icons.icon(self.name, self._look.resting(), _ICON)
         icon.addPixmap(faded.pixmap(_ICON, _ICON), QIcon.Mode.Disabled)
         self._button.setIcon(icon)
 

@@ -98,9 +98,9 @@ class TimeChart(QWidget):
             self.update()
 
     def show_state(self, *, is_reading: bool, is_live: bool) -> None:
-        """Say what the newest values are, or why there are none."""
+        """Say what the newest values are while somebody tells, or why there are none."""
         values = [track.last for track in self._tracks]
-        now = head_of(self.kind, self._lines, values).now if self._lines else ""
+        now = head_of(self.kind, self._lines, values).now if self._lines and is_live else ""
         empty = empty_words(self._tracks, is_reading=is_reading, is_live=is_live)
         if (now, empty) != (self._now, self._empty):
             self._now, self._empty = now, empty

@@ -54,7 +54,7 @@ def test_folders_of_models_say_how_much_lies_there_and_which_are_missing() -> No
 
 def test_while_folders_are_counted_the_page_says_so() -> None:
     """Models of a hundred gibibytes take seconds."""
-    cards = folder_cards(Machine(folder="/h"))
+    cards = folder_cards(Machine(folder="/h", is_live=True))
 
     assert rows(cards)["folders.home"].value == "/h"
     assert rows(cards)["folders.free"].value == "–"

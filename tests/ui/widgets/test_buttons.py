@@ -64,3 +64,31 @@ def test_icons_follow_the_theme(qtbot: QtBot, look: Look) -> None:
     assert button.icon().pixmap(18, 18).toImage() != dark
     assert button.toolTip().startswith("Close")
     assert button.shortcut().toString() == "Esc"
+
+
+@pytest.mark.parametrize("theme", [ThemeChoice.DARK, ThemeChoice.LIGHT])
+@pytest.mark.parametrize("icon", [None, "restart"])
+@pytest.mark.parametrize("kind", ["", "primary", "harm", "plain", "digit", "segment"])
+def test_a_button_that_rests_looks_so(
+    qtbot: QtBot, look: Look, kind: str, icon: str | None, theme: ThemeChoice
+) -> None:
+    """Whoever presses “Forget” and nothing happens believes that the window hangs."""
+    look.choose(theme)
+    button = Button(look, "button", "Forget" if icon is None else "", kind=kind, icon=icon)
+    qtbot.addWidget(button)
+    lively = button.grab().toImage()
+
+    button.setEnabled(False)
+
+    assert button.grab().toImage() != lively
+
+
+def test_an_icon_that_rests_looks_so(qtbot: QtBot, look: Look) -> None:
+    """One without words has nothing else to show it."""
+    button = IconButton(look, "reset", "restart", "Let the default hold again")
+    qtbot.addWidget(button)
+    lively = button.grab().toImage()
+
+    button.setEnabled(False)
+
+    assert button.grab().toImage() != lively

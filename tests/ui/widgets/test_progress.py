@@ -12,7 +12,12 @@ from studio.ui.widgets.progress import Bar, StageRow, Timeline
 from tests.ui.fake_service import PHASES, booting
 
 RUNNING = StageProgress(
-    stage=Stage.RUNTIME, state=StageState.RUNNING, title="Install", done=1 << 20, unit="bytes"
+    of_up=True,
+    stage=Stage.RUNTIME,
+    state=StageState.RUNNING,
+    title="Install",
+    done=1 << 20,
+    unit="bytes",
 )
 
 
