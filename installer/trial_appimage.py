@@ -24,6 +24,8 @@ _SOURCE = freeze.ROOT / "tests/fakes/appimage_runtime.c"
 _LIBRARIES = ("squashfuse_ll", "squashfuse", "fuse3", "zstd", "lzma", "lz4", "lzo2", "z")
 _FUSE_MAJOR, _FUSE_MINOR = 10, 229
 """Linux' own list of devices, Documentation/admin-guide/devices.txt."""
+_OF_ALL = ("/.cache/fontconfig/", "/tmp/.X11-unix")
+"""What the system's own library and the screen leave for every program."""
 _UNMOUNTED_S = 20.0
 _WITHOUT_FUSE = "--appimage-extract-and-run"
 
@@ -116,7 +118,8 @@ def _all(made: Root) -> set[str]:
     places = (made.home_folder, made.folder / "tmp")
     names = {str(path) for place in places for path in place.rglob("*") if not path.is_dir()}
     names |= {str(path) for path in (made.folder / "tmp").iterdir()}
-    return {name.removeprefix(str(made.folder)) for name in names}
+    inside = {name.removeprefix(str(made.folder)) for name in names}
+    return {name for name in inside if not any(part in name for part in _OF_ALL)}
 
 
 def _until_unmounted(made: Root) -> None:

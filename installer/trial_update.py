@@ -37,11 +37,18 @@ class Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class Publisher(ThreadingHTTPServer):
+    """Serves to whoever may break off: an update that was refused midway says so itself."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing."""
+
+
 @contextmanager
 def published(folder: Path) -> Iterator[str]:
     """Serve a folder on the loopback; yield its address."""
     handler = functools.partial(Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Publisher(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
