@@ -217,17 +217,24 @@ class WslSetup:
     async def compact(self) -> WslReport:
         """Give back what the disk image does not use; what runs in the Linux ends.
 
-        Raises: HostLacks (`wsl-not-compacted`, `wsl-compacting`, `not-writable`).
+        Raises: HostLacks (`wsl-not-compacted`, `wsl-compact-slow`, `wsl-compacting`,
+            `not-writable`).
         """
         if await asyncio.to_thread(self.is_compacting):
             raise compacting()
         disk = await asyncio.to_thread(self._disk)
         before = disk.stat().st_size if disk.is_file() else None
-        inside = self._exe.inside
-        await inside(DISTRIBUTION, "/sbin/fstrim", "/", user="root", within_s=_DU_S)
         with self._record.compacting():
+            trim = ("/sbin/fstrim", "/")
+            await self._exe.inside(DISTRIBUTION, *trim, user="root", within_s=_DU_S)
             await self._exe.terminate(DISTRIBUTION)
             answer = await self._exe.compact(DISTRIBUTION)
+        if answer.status is None:
+            raise HostLacks(
+                "wsl-compact-slow",
+                "WSL has not made the disk image smaller within 15 minutes; it may still be at it.",
+                hint="Nothing in it is lost. Try again later.",
+            )
         if not answer.is_good:
             raise HostLacks(
                 "wsl-not-compacted",

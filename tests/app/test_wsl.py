@@ -239,6 +239,24 @@ async def test_the_disk_is_shown_and_compacted_or_the_way_is_said(windows: Windo
     assert "diskpart" in (caught.value.hint or "")
 
 
+async def test_an_image_that_takes_long_is_not_called_an_old_wsl(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WSL goes on when its command is ended; diskpart beside it would harm the image."""
+    await windows.go_on()
+
+    async def slow(_self: WslExe, _name: str) -> Answer:
+        return Answer(status=None, text="")
+
+    monkeypatch.setattr(WslExe, "compact", slow)
+
+    with pytest.raises(StudioError) as caught:
+        await windows.setup.compact()
+
+    assert caught.value.code == "wsl-compact-slow"
+    assert "diskpart" not in (caught.value.hint or "")
+
+
 async def test_nothing_is_started_inside_while_the_image_is_compacted(windows: Windows) -> None:
     """A question inside starts the Linux, and an image in use cannot be made smaller.
 
