@@ -134,6 +134,12 @@ def test_memory_is_proposed_for_a_preset_and_written_after_its_change_was_shown(
     assert "swap=0" in written
     assert (pc.fake.folder / ".wslconfig.before-weir").is_file()
 
+    plans(service, 24)
+    box = live.findChild(QComboBox, "pick-linux.preset")
+    assert isinstance(box, QComboBox)
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: "26.00 GiB" in text(live, "note-linux.memory"), timeout=PATIENCE_MS)
+
 
 def test_a_memory_of_ones_own_is_shown_first_and_no_number_is_refused(
     qtbot: QtBot, pc: Pc, live: MainWindow, page: SettingsController

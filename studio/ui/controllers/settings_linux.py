@@ -84,7 +84,7 @@ class LinuxPart:
 
     def _on_plan(self, edit: Edit, plan: Plan) -> None:
         request = WslConfigRequest(preset=edit.value, needed_bytes=machine_bytes(plan), write=False)
-        self._here(edit.row, lambda client: client.wsl_memory(request))
+        self._here(edit.row, lambda client: client.wsl_memory(request), wsl_written=False)
 
     def _memory(self, edit: Edit, agreed: bool) -> None:
         chosen = _chosen(edit.value)
@@ -164,12 +164,12 @@ class LinuxPart:
             functools.partial(self._area.refuse, edit.row),
         )
 
-    def _here(self, row: str, question: Question) -> None:
-        """Ask this side; its answer is how it then stands."""
+    def _here(self, row: str, question: Question, **more: object) -> None:
+        """Ask this side; its answer is how it then stands, and `more` holds with it."""
         self._area.rest(row)
         self._desk.bridge.ask_here(
             question,
-            lambda report: self._area.settle(row, wsl=report),
+            lambda report: self._area.settle(row, wsl=report, **more),
             functools.partial(self._area.refuse, row),
         )
 
