@@ -19,6 +19,7 @@ from studio.ui.controllers.plan import PlanController
 from studio.ui.controllers.settings import SettingsController
 from studio.ui.controllers.table import CONTROLLERS
 from studio.ui.pages.log_desk import Part
+from studio.ui.pages.monitor import Part as MonitorPart
 from studio.ui.session import Session
 from studio.ui.state import Link
 from studio.ui.viewmodels.frame import PageId
@@ -137,6 +138,42 @@ def test_no_figure_of_before_stands_over_the_monitors_charts_either(
     assert charts["decode"].empty == ""
     come_back(qtbot, session)
     qtbot.waitUntil(lambda: page.view.board.charts["decode"].now.endswith("tok/s"))
+
+
+def test_no_request_runs_now_in_a_service_that_is_away(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """What is over stays on record; its return says again what runs."""
+    page = opened(window, PageId.MONITOR, MonitorController)
+    page.choose(MonitorPart.REQUESTS)
+    qtbot.waitUntil(lambda: page.area.entries is not None and page.area.pool is not None)
+    table = page.view.requests.table
+    qtbot.waitUntil(lambda: table.rows_model.rows[0].cells[0].text == "now")
+
+    go_away(qtbot, full, session)
+
+    began = {row.cells[0].text for row in table.rows_model.rows}
+    assert began
+    assert "now" not in began
+    come_back(qtbot, session)
+    qtbot.waitUntil(lambda: table.rows_model.rows[0].cells[0].text == "now")
+
+
+def test_nothing_happened_is_not_said_before_the_history_was_read(
+    qtbot: QtBot, full: FakeService, session: Session, window: MainWindow
+) -> None:
+    """“Choose a longer span” would send people looking for what nobody has told."""
+    go_away(qtbot, full, session)
+    page = opened(window, PageId.MONITOR, MonitorController)
+    page.choose(MonitorPart.EVENTS)
+    away = tree_text(page.view)
+
+    come_back(qtbot, session)
+    qtbot.waitUntil(lambda: page.area.reads > 0)
+
+    assert "Nothing happened" not in away
+    assert "Appears when the service answers" in away
+    assert "Appears when the service answers" not in tree_text(page.view.events)
 
 
 def test_nothing_is_counted_by_a_service_that_is_away(

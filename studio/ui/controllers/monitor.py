@@ -81,9 +81,13 @@ class MonitorController(Controller):
         is_live = known.link is Link.LIVE
         if is_live is not self._was_live:
             self._was_live = is_live
+            if not is_live:
+                self.area.pool = None  # what runs is asked anew
             if is_live and self._is_front:
                 self._read_part()
             self._show_charts()
+            self._show_events()
+            self._show_requests()
             self._show_alarms()
 
     def show_ticks(self, ticks: Sequence[Tick]) -> None:
@@ -258,13 +262,18 @@ class MonitorController(Controller):
             view.board.show_events(self._marks)
             ticks = tuple(self.desk.session.ticks)
             self.show_ticks(ticks)
-            lines = event_lines(area.events)
-            view.events.show_lines(lines, self._events_said(len(lines)))
+            self._show_events()
         self._show_state()
         self._show_requests()
         self._show_alarms()
 
+    def _show_events(self) -> None:
+        lines = event_lines(self.area.events)
+        self.view.events.show_lines(lines, self._events_said(len(lines)))
+
     def _events_said(self, count: int) -> str:
+        if not self.area.reads:
+            return t("Reading…") if self._was_live else t("Appears when the service answers")
         words = span_words(*self.span())
         if not count:
             return t("Nothing happened in this span: {span}. Choose a longer one.").format(
