@@ -17,6 +17,7 @@ from studio.domain.bundles import (
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.hardware import HostSnapshot
 from studio.domain.runtimes import RuntimeWork
+from studio.host import wsl
 from studio.host.meter import Report
 from studio.host.paths import Paths
 from studio.runtimes import bundle_export, bundle_import, signers
@@ -112,7 +113,7 @@ class Bundles:
 
 def _absolute(text: str) -> Path:
     """Return a path that means the same in every folder."""
-    path = Path(text)
+    path = Path(wsl.meant(text))
     if not path.is_absolute() or "\0" in text:
         raise BadInput(
             "path-relative",

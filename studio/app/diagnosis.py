@@ -7,6 +7,7 @@ from pathlib import Path
 from studio.app import remedy_values
 from studio.domain.diagnosis import DiagnoseRequest, Diagnosis, KnownDeath, Match
 from studio.domain.errors import BadInput, ErrorInfo, NotFound
+from studio.host import wsl
 from studio.host.paths import Paths
 from studio.serving import diagnose, evidence, log_files, log_zip
 from studio.serving.signatures import Signature
@@ -70,7 +71,7 @@ class Diagnoses:
 
     def _path(self, given: str | None) -> Path:
         if given is not None:
-            path = Path(given)
+            path = Path(wsl.meant(given))
             if not path.is_absolute():
                 raise BadInput("path-not-absolute", f"{given} should be a whole path.")
             return path

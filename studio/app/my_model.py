@@ -20,6 +20,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.plans import MadePreset, MakeRequest, PlanRequest
 from studio.domain.units import tokens_text
+from studio.host import wsl
 from studio.host.files import write_atomic
 from studio.host.paths import Paths
 from studio.models.finding import RECORDS
@@ -85,7 +86,7 @@ class MyModels:
         return MadePreset(id=draft.id, path=str(path), plan=found, notes=draft.notes)
 
     def _draft(self, request: MakeRequest, host: HostSnapshot) -> _Draft:
-        folder = read_folder(Path(request.folder))
+        folder = read_folder(Path(wsl.meant(request.folder)))
         _require_weights(folder)
         preset_id = self._free_id(request, folder)
         recipe = self._runtime(request, host)

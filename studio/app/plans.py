@@ -24,7 +24,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Preset, RuntimeRecipe
 from studio.domain.plans import Plan, PlanRequest, PlanVerdict
 from studio.domain.preparing import PresetStanding
-from studio.host import hosts, processes
+from studio.host import hosts, processes, wsl
 from studio.host.documents import read_toml
 from studio.host.paths import Paths, bundled_root
 from studio.models import library
@@ -211,8 +211,8 @@ class Plans:
             is_wsl=ground.host.is_wsl,
         )
         case = of_folder(
-            Path(request.model or ""),
-            Path(request.drafter) if request.drafter is not None else None,
+            Path(wsl.meant(request.model or "")),
+            Path(wsl.meant(request.drafter)) if request.drafter is not None else None,
             engine_name=name,
             recipe=recipe,
             known=self.document("runtimes/arguments.toml", Arguments),

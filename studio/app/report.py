@@ -22,7 +22,7 @@ from studio.domain.report import (
     file_name,
     packed,
 )
-from studio.host import files, redact
+from studio.host import files, redact, wsl
 from studio.host.paths import Paths
 
 
@@ -61,7 +61,7 @@ class Reports:
 
         Raises: BadInput (`report-path`, `report-exists`), HostLacks (`not-writable`, `disk-full`).
         """
-        path = Path(request.path)
+        path = Path(wsl.meant(request.path))
         if not path.is_absolute() or "\0" in request.path:
             raise BadInput("report-path", f"`{request.path}` is not a whole path.")
         # before the work, which nobody needs who cannot have the file

@@ -11,7 +11,7 @@ version (`wsl_turn.py`).
 import asyncio
 import contextlib
 import logging
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path
 
 from studio import __version__
 from studio.app import wsl_rootfs
@@ -19,6 +19,7 @@ from studio.domain.errors import HostLacks, StudioError
 from studio.domain.self_update import is_newer
 from studio.domain.wsl import DISTRIBUTION
 from studio.host import files
+from studio.host.wsl import seen_inside
 from studio.host.wsl_exe import Answer, WslExe
 
 logger = logging.getLogger(__name__)
@@ -118,14 +119,3 @@ def _version_in(answer: Answer) -> str | None:
     """Return the version that the program inside says; None: it does not start."""
     parts = answer.text.split()
     return parts[1] if answer.is_good and len(parts) == 2 else None
-
-
-def seen_inside(path: PurePath) -> str:
-    r"""Return a path of Windows as the Studio's Linux has it: `C:\a` is `/mnt/c/a` there.
-
-    That is WSL's own place for drives, which our `wsl.conf` does not change.
-    """
-    windows = PureWindowsPath(path)
-    if len(windows.drive) != 2:
-        return path.as_posix()
-    return f"/mnt/{windows.drive[0].lower()}{windows.as_posix()[2:]}"

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
 
 import msgspec
 
@@ -23,6 +23,7 @@ _LINUX_DRIVERS = (
     "usr/lib64/libnvidia-ml.so.1",
 )
 _INFO_WITHIN_S = 2.0
+_ON_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
 def is_wsl(kernel: str, environ: Mapping[str, str] = os.environ) -> bool:
@@ -33,6 +34,26 @@ def is_wsl(kernel: str, environ: Mapping[str, str] = os.environ) -> bool:
 def is_own(environ: Mapping[str, str] = os.environ) -> bool:
     """Tell whether this is the Studio's own Linux, whose window and command are Windows' own."""
     return environ.get("WSL_DISTRO_NAME") == DISTRIBUTION
+
+
+def seen_inside(path: PurePath) -> str:
+    r"""Return a path of Windows as a Linux in it has it: `C:\a` is `/mnt/c/a` there.
+
+    That is WSL's own place for drives, which our `wsl.conf` does not change.
+    """
+    windows = PureWindowsPath(path)
+    if len(windows.drive) != 2:
+        return path.as_posix()
+    return f"/mnt/{windows.drive[0].lower()}{windows.as_posix()[2:]}"
+
+
+def meant(text: str, environ: Mapping[str, str] = os.environ) -> str:
+    r"""Return a path that a person named as this machine has it.
+
+    In WSL `D:\models` is `/mnt/d/models`: window and command on Windows name it Windows' way.
+    """
+    is_windows = "WSL_DISTRO_NAME" in environ and _ON_DRIVE.match(text) is not None
+    return seen_inside(PureWindowsPath(text)) if is_windows else text
 
 
 def facts(

@@ -14,6 +14,7 @@ import msgspec
 
 from studio.domain.downloads import Fetched, FetchedFile, GetRequest, HubName
 from studio.domain.errors import BadInput, HostLacks, NetworkFailure
+from studio.host import wsl
 from studio.host.files import free_bytes, from_os_error, require_space
 from studio.host.network import NetworkPolicy
 from studio.host.tasks import beside, together
@@ -156,7 +157,8 @@ class _Getting:
         self._files = files
         self._throttle = throttle
         self._layout = Layout(access.cache(asking.hub), repository.id)
-        self._into = Path(request.into).expanduser() if request.into is not None else None
+        into = wsl.meant(request.into) if request.into is not None else None
+        self._into = Path(into).expanduser() if into is not None else None
         self._active: list[Fetching] = []
         self._total = sum(file.bytes for file in files)
         self._done = 0

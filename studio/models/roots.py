@@ -8,6 +8,7 @@ import msgspec
 
 from studio.domain.errors import BadInput, NotFound
 from studio.domain.library import RootKind
+from studio.host import wsl
 
 
 class Root(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ def given(text: str) -> Path:
     is_text = text.strip() != "" and "\0" not in text and text.isprintable()
     try:
         encoded = text.encode("utf-8") if is_text else None
-        path = Path(text).expanduser() if encoded is not None else None
+        path = Path(wsl.meant(text)).expanduser() if encoded is not None else None
     except (UnicodeEncodeError, RuntimeError):  # `~nobody` names no home
         path = None
     if path is None or not path.is_absolute():

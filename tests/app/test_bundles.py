@@ -8,7 +8,7 @@ import pytest
 from studio.app.bundles import Bundles
 from studio.app.installs import Installs
 from studio.domain.bundles import ExportRequest, ImportRequest, TrustRequest
-from studio.domain.errors import BadInput, Busy, NotFound
+from studio.domain.errors import BadInput, Busy, NotFound, StudioError
 from studio.domain.events import StageProgress
 from studio.domain.hardware import HostSnapshot
 from studio.domain.runtimes import InstallStopped, RuntimeWork
@@ -108,3 +108,16 @@ async def test_an_export_that_was_stopped_leaves_no_file(
     assert files(tmp_path) == []
     done = await service.export(NAME, request)
     assert files(tmp_path) == [done.path]
+
+
+async def test_a_file_is_named_as_windows_names_it(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command there hands its path on to the service in the Linux."""
+    monkeypatch.setenv("WSL_DISTRO_NAME", "weir-studio")
+    there = bundles(made.home(tmp_path / "home"))
+
+    with pytest.raises(StudioError) as refused:
+        await there.install(ImportRequest(path=r"D:\no such stick\runtime.weir"))
+
+    assert "/mnt/d/no such stick/runtime.weir" in str(refused.value)

@@ -5,13 +5,13 @@ import lzma
 import os
 import subprocess
 import tarfile
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import psutil
 import pytest
 
 from studio.app import wsl_renew, wsl_rootfs
-from studio.app.wsl_renew import Renewal, seen_inside
+from studio.app.wsl_renew import Renewal
 from studio.domain.errors import StudioError
 from studio.host.wsl_exe import Answer, WslExe
 from tests.fakes.waiting import until
@@ -190,9 +190,3 @@ async def test_a_file_that_a_scanner_holds_back_is_no_failure(tmp_path: Path) ->
         archive.mkdir()
 
     assert archive.is_dir()
-
-
-def test_paths_of_windows_are_named_as_the_linux_sees_them() -> None:
-    """Its drives lie where WSL puts them."""
-    assert seen_inside(PureWindowsPath(r"C:\Users\Zoë B\x.tar")) == "/mnt/c/Users/Zoë B/x.tar"
-    assert seen_inside(PurePosixPath("/tmp/a b")) == "/tmp/a b"

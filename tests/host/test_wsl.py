@@ -1,7 +1,7 @@
 """WSL: what it is, where its configuration lies, and what that says."""
 
 import stat
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
@@ -173,3 +173,26 @@ def test_the_studios_own_linux_is_told_from_others() -> None:
     assert wsl.is_own({"WSL_DISTRO_NAME": "weir-studio"})
     assert not wsl.is_own({"WSL_DISTRO_NAME": "Ubuntu"})
     assert not wsl.is_own({})
+
+
+def test_paths_of_windows_are_named_as_the_linux_sees_them() -> None:
+    """Its drives lie where WSL puts them."""
+    seen = wsl.seen_inside(PureWindowsPath(r"C:\Users\Zoë B\x.tar"))
+    assert seen == "/mnt/c/Users/Zoë B/x.tar"
+    assert wsl.seen_inside(PurePosixPath("/tmp/a b")) == "/tmp/a b"
+
+
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        (r"D:\models\Qwen 3", "/mnt/d/models/Qwen 3"),
+        ("e:/stick/runtime.weir", "/mnt/e/stick/runtime.weir"),
+        ("/media/models", "/media/models"),
+        ("models", "models"),
+        ("D:", "D:"),
+    ],
+)
+def test_what_is_named_on_windows_is_found_in_its_linux(named: str, meant: str) -> None:
+    """The command on Windows hands a path on as a person there has it."""
+    assert wsl.meant(named, path_of("Zoë")) == meant
+    assert wsl.meant(named, {}) == named

@@ -42,6 +42,16 @@ def test_a_path_is_taken_as_it_is_meant(tmp_path: Path) -> None:
     assert given("~") == Path.home()
 
 
+def test_a_folder_of_windows_is_found_in_its_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window on Windows chooses it there; elsewhere it is no path."""
+    monkeypatch.setenv("WSL_DISTRO_NAME", "weir-studio")
+    assert given(r"E:\models\Qwen 3") == Path("/mnt/e/models/Qwen 3")
+
+    monkeypatch.delenv("WSL_DISTRO_NAME")
+    with pytest.raises(BadInput):
+        given(r"E:\models\Qwen 3")
+
+
 def test_a_folder_that_cannot_be_listed_is_not_added(tmp_path: Path) -> None:
     """A file, or a disk that is not mounted yet."""
     (tmp_path / "file").write_text("x")
