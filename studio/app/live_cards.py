@@ -48,7 +48,9 @@ class LiveCards:
         deadline = time.monotonic() + EVERY_S
         while time.monotonic() < deadline:
             await asyncio.sleep(_LINK_S)
+            # before the look: an answer that comes between the two would never be read
+            is_asking = self._reader.is_asking_program
             reading = await self._reader.read(WITHIN_S)
-            if reading.cards is not None or not self._reader.is_asking_program:
+            if reading.cards is not None or not is_asking:
                 break
         return reading

@@ -97,6 +97,32 @@ async def test_a_first_answer_of_nvidia_smi_is_waited_for(monkeypatch: pytest.Mo
     assert asked.result().source == "nvidia-smi"
 
 
+async def test_an_answer_of_nvidia_smi_between_two_looks_is_read() -> None:
+    """It ends while one asks whether it is at work, which is after the look that it missed."""
+    let_go = threading.Event()
+
+    class Missing(Session):
+        def read(self, _tell: Tell) -> None:
+            self.fault = "no-driver"
+
+    def ask() -> tuple[CardSample, ...]:
+        let_go.wait(20)
+        return (CARD,)
+
+    class EndsWhenAsked(Program):
+        @property
+        def is_under_way(self) -> bool:
+            if self._under_way is not None:
+                let_go.set()
+                self._under_way.join()
+            return super().is_under_way
+
+    async with asyncio.timeout(30):
+        reading = await live(Missing(), None, EndsWhenAsked(ask)).now()
+
+    assert reading.cards == (CARD,)
+
+
 async def test_a_machine_without_a_driver_is_answered_at_once() -> None:
     """Nobody is waited for."""
 

@@ -367,6 +367,8 @@ async def test_events_tell_the_whole_story(weir: Weir) -> None:
 
     async def listen() -> None:
         async with contextlib.aclosing(client.events()) as events:
+            await anext(events)  # the present state: from here on all is heard
+            tasks.create_task(client.up(UpRequest()))
             async for event in events:
                 match event:
                     case StageProgress():
@@ -378,7 +380,6 @@ async def test_events_tell_the_whole_story(weir: Weir) -> None:
 
     async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(listen())
-        await client.up(UpRequest())
 
     order = list(dict.fromkeys(stages))
     assert order == ["detect", "gateway", "runtime", "model", "boot"]
