@@ -1,5 +1,6 @@
 """How a call of the control API travels, and what its answer becomes."""
 
+import asyncio
 import ssl
 from typing import TypeVar
 from urllib.parse import quote
@@ -37,8 +38,17 @@ class Calls:
         )
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+        """Close the connections, also when the caller is cancelled meanwhile.
+
+        The pool walks through them with a wait at each: who is behind the one where a cancellation
+        comes would stay open.
+        """
+        closing = asyncio.ensure_future(self._http.aclose())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await asyncio.wait({closing})
+            raise
 
     async def call(
         self,

@@ -1,5 +1,6 @@
 """The calls about the library, as a program would send them."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from studio.control.router import Router
 from studio.control.transport import PREFIX
 from tests.app.running import fake_paths, running
 from tests.control.test_alarms import ask, down
+from tests.fakes.waiting import LIMIT_S
 from tests.models.made_models import cached
 
 
@@ -33,11 +35,10 @@ async def test_a_model_is_listed_checked_and_removed(router: Router) -> None:
         found = {one["name"]: one for one in answer["models"]}
         return str(found["owner/name"]["state"])
 
-    for _ in range(500):
-        if (ready := await state()) == "ready":
-            break
-        _, checks = await ask(router, "GET", "/models/checks")
-        assert checks["checks"]
+    async with asyncio.timeout(LIMIT_S):
+        while (ready := await state()) != "ready":
+            _, checks = await ask(router, "GET", "/models/checks")
+            assert checks["checks"]
     _, planned = await ask(router, "POST", "/models/remove", {"name": "name", "dry_run": True})
     status, removed = await ask(router, "POST", "/models/remove", {"name": "name"})
     _, after = await ask(router, "GET", "/models")

@@ -1,38 +1,20 @@
 """A request that is cancelled at any instant leaves no connection behind."""
 
 import asyncio
+import functools
 import gc
-import selectors
 import warnings
-from collections.abc import Callable
 
 import pytest
 
 from studio.host import network_client
 from studio.host.network import Authority, NetworkPolicy
 from tests.fakes import hostile
+from tests.fakes.turns import cancelled_at
 
 KNOWN = Authority(path=hostile.CERTIFICATE, source="test")
 MOST_TURNS = 300
 CONNECTIONS = 4
-
-
-class CountingSelector(selectors.DefaultSelector):
-    """Calls back before its so many-th look: a loop looks once in each of its turns."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.looks = 0
-        self.at = 0
-        self.then: Callable[[], object] = lambda: None
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Look what is ready."""
-        self.looks += 1
-        if self.looks == self.at:
-            self.then()
-            timeout = 0
-        return super().select(timeout)
 
 
 @pytest.fixture(autouse=True)
@@ -52,23 +34,6 @@ async def ask(url: str) -> None:
             tasks.create_task(client.get(url))
 
 
-def cancelled_at(turn: int, url: str) -> bool:
-    """Cancel all at one turn of the loop; return whether it had ended before."""
-    selector = CountingSelector()
-    loop = asyncio.SelectorEventLoop(selector)
-    try:
-        task = loop.create_task(ask(url))
-        selector.at, selector.then = turn, task.cancel
-        loop.run_until_complete(asyncio.wait({task}))
-        has_ended = not task.cancelled()
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-    finally:
-        selector.then = lambda: None
-        loop.close()
-    return has_ended
-
-
 @pytest.mark.parametrize("is_tls", [False, True], ids=["plain", "tls"])
 def test_it_may_be_cancelled_at_any_turn_of_the_loop(*, is_tls: bool) -> None:
     """Connecting by a name with two addresses, agreeing on TLS, reading, closing.
@@ -82,7 +47,7 @@ def test_it_may_be_cancelled_at_any_turn_of_the_loop(*, is_tls: bool) -> None:
         while not has_ended:
             with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always")
-                has_ended = cancelled_at(turn, url)
+                has_ended = cancelled_at(turn, functools.partial(ask, url))
                 gc.collect()  # a connection that nobody has warns now
             if seen:
                 left[turn] = [str(one.message) for one in seen]

@@ -261,7 +261,7 @@ def test_another_language_does_not_lose_the_end_of_a_takeover(
     versions = Versions(service)
     opened(shell.window, PageId.SETTINGS, SettingsController).choose(Section.UPDATES)
     qtbot.waitUntil(lambda: shown(shell.window, "do-program.rollback"))
-    gone_back(qtbot, versions, shell.window)
+    gone_back(qtbot, versions, shell.window, service)
 
     made_anew(qtbot, shell)
     page = opened(shell.window, PageId.SETTINGS, SettingsController)
