@@ -21,8 +21,8 @@ MODEL = "smollm2-135m-instruct-f32"
 STICK = "media/stick"
 _FINGERPRINT = "fingerprint"
 """A file on the stick: what the person noted."""
-NEEDS = f"{BORROWED} xz-utils"
-"""What the borrowed interpreter wants; a Debian that a person uses has all of it."""
+NEEDS = f"{BORROWED} xz-utils libexpat1"
+"""What the borrowed interpreter and the .deb want; a Debian that a person uses has all of it."""
 _PROGRAM = f"{HOME}/.local/bin/weir"
 
 

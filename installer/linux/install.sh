@@ -11,9 +11,12 @@ fail() { printf 'error: %s\nhint: %s\n' "$1" "$2" >&2; exit 1; }
 # Removes what came with a version, by its list; what a person put there stays, and is named.
 remove_version() {
   if [ -f "$1/files.txt" ]; then
-    (cd "$1" && tr '\n' '\0' < files.txt | xargs -0 rm -f -- && rm -f files.txt)
+    # The list goes last: a kill before leaves what the next removal needs.
+    (cd "$1" && tr '\n' '\0' < files.txt | xargs -0 rm -f --)
     find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || :
+    rm -f "$1/files.txt"
   fi
+  rmdir "$1" 2>/dev/null || :
   [ ! -d "$1" ] || say "note: $1 holds files that are not ours, and stays."
 }
 
@@ -59,7 +62,8 @@ mkdir -p "$program" 2>/dev/null \
 lock=$program/.installing
 if ! mkdir "$lock" 2>/dev/null; then
   owner=$(cat "$lock/pid" 2>/dev/null || echo)
-  if [ -n "$owner" ] && kill -0 "$owner" 2>/dev/null; then
+  # Not by its number alone: another program may have it, or init has not waited for it yet.
+  if { tr '\0' ' ' < "/proc/${owner:-none}/cmdline" | grep -q 'install\.sh'; } 2>/dev/null; then
     fail "Another installation is under way (process $owner)." "Wait until it has ended."
   fi
   rm -rf "$lock"; mkdir "$lock"
@@ -151,7 +155,8 @@ mv "$program/installed.new" "$program/installed"
 for old in "$program"/*/; do
   old=${old%/}; name=${old##*/}
   case $name in "$version"|"$before"|"$part"|current) continue ;; esac
-  [ -x "$old/weir" ] || continue
+  ! rmdir "$old" 2>/dev/null || continue
+  [ -f "$old/files.txt" ] || [ -x "$old/weir" ] || continue
   running=
   for exe in /proc/[0-9]*/exe; do
     case $(readlink "$exe" 2>/dev/null || echo) in "$old"/*) running=1; break ;; esac

@@ -139,7 +139,7 @@ def remove_version(folder: Path) -> str | None:
         names = listed.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeError):
         return f"{folder}: what belongs to it is not known, because {LISTED} is missing"
-    for name in [*names, LISTED]:
+    for name in names:
         path = folder / name
         if not path.parent.resolve().is_relative_to(folder.resolve()):
             continue  # a list that somebody changed
@@ -148,6 +148,9 @@ def remove_version(folder: Path) -> str | None:
     for top, _folders, _files in os.walk(folder, topdown=False):
         with contextlib.suppress(OSError):
             Path(top).rmdir()
+    with contextlib.suppress(OSError):
+        listed.unlink()  # last: a kill before leaves what the next removal needs
+        folder.rmdir()
     return f"{folder}: it holds files that are not ours" if folder.exists() else None
 
 

@@ -118,6 +118,28 @@ def test_a_version_goes_and_what_a_person_put_into_it_stays(tmp_path: Path) -> N
     assert not folder.exists()
 
 
+def test_a_removal_that_was_cut_off_is_completed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list goes last: without it nobody knows what the folders left belong to."""
+    folder = installed(tmp_path)
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / "lib/a").touch()
+    listed(folder, "weir", "lib/a")
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as power:
+        power.setattr(Path, "rmdir", killed)
+        with pytest.raises(KeyboardInterrupt):
+            own_program.remove_version(folder)
+    assert not (folder / "weir").exists()
+
+    assert own_program.remove_version(folder) is None
+    assert not folder.exists()
+
+
 def test_a_folder_without_a_list_is_left_alone(tmp_path: Path) -> None:
     """Nobody knows what is in it."""
     folder = installed(tmp_path)

@@ -367,3 +367,59 @@ def test_libraries_that_came_along_are_not_told_as_missing(
 
     [note] = [line for line in said.splitlines() if line.startswith("note: The window")]
     assert note.startswith("note: The window needs libraries that are missing here: libGL.so.1. On")
+
+
+@pytest.mark.parametrize("name", ["1.0.0.old", "0.9.0", "2.0.0.old"])
+def test_a_version_whose_removal_was_cut_off_goes_with_the_next(
+    tmp_path: Path, prefix: Path, name: str
+) -> None:
+    """A kill after its program was gone left the rest for good; seen as `0.2.0.old`."""
+    versions = prefix / "opt/weir-studio"
+    (versions / name / "_internal/PySide6").mkdir(parents=True)
+    (versions / name / "_internal/PySide6/QtCore.so").write_bytes(b"qt")
+    (versions / name / "files.txt").write_text(
+        "_internal/PySide6/QtCore.so\nweir\n", encoding="utf-8"
+    )
+    (versions / "0.8.0").mkdir()
+    (versions / "a person's").mkdir()
+    (versions / "a person's/notes.txt").write_text("mine", encoding="utf-8")
+
+    done = install(unpacked(tmp_path, "1.0.0"), prefix)
+
+    assert done.returncode == 0
+    left = {path.name for path in versions.iterdir() if path.is_dir()}
+    assert left == {"1.0.0", "current", "a person's"}
+    assert "note:" not in done.stdout
+
+
+def test_a_lock_of_one_that_is_no_installation_any_more_is_no_lock(
+    tmp_path: Path, prefix: Path
+) -> None:
+    """A killed one that nobody has waited for yet, or another program with its number."""
+    lock = prefix / "opt/weir-studio/.installing"
+    command = ["sh", "-c", "exec 1>&-; read never", "install.sh"]
+    with (
+        subprocess.Popen(["sleep", "600"]) as other,
+        subprocess.Popen(["sh", "install.sh", "of", "nothing"], stderr=subprocess.DEVNULL) as gone,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as at_work,
+    ):
+        try:
+            assert at_work.stdout is not None
+            assert at_work.stdout.read() == b""  # it has begun
+            os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
+            lock.mkdir(parents=True)
+            (lock / "pid").write_text(f"{at_work.pid}\n", encoding="ascii")
+            refused = install(unpacked(tmp_path, "1.0.0"), prefix)
+            done = []
+            for owner in (f"{other.pid}\n", f"{gone.pid}\n", "4194999\n", ""):
+                lock.mkdir(exist_ok=True)
+                (lock / "pid").write_text(owner, encoding="ascii")
+                shutil.rmtree(tmp_path / "unpacked-1.0.0", ignore_errors=True)
+                done.append(install(unpacked(tmp_path, "1.0.0"), prefix))
+        finally:
+            other.kill()
+            at_work.kill()
+
+    assert f"Another installation is under way (process {at_work.pid})" in refused.stderr
+    assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * 4
+    assert not lock.exists()
