@@ -43,7 +43,7 @@ class Calls:
         The pool walks through them with a wait at each: who is behind the one where a cancellation
         comes would stay open.
         """
-        closing = asyncio.ensure_future(self._http.aclose())
+        closing = asyncio.gather(self._http.aclose())
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:
