@@ -246,22 +246,6 @@ def test_the_same_version_again_takes_the_place_of_the_files(tmp_path: Path, pre
     assert started(prefix) == "runs 1.0.0: up"
 
 
-def test_two_at_once_do_not_mix(tmp_path: Path, prefix: Path) -> None:
-    """The second is told; a lock that nobody holds any more is no lock."""
-    lock = prefix / "opt/weir-studio/.installing"
-    lock.mkdir(parents=True)
-    (lock / "pid").write_text(str(os.getpid()), encoding="ascii")
-
-    held = install(unpacked(tmp_path, "1.0.0"), prefix)
-    (lock / "pid").write_text("999999999", encoding="ascii")
-    free = install(tmp_path / "unpacked-1.0.0", prefix)
-
-    assert held.returncode == 1
-    assert f"process {os.getpid()}" in held.stderr
-    assert free.returncode == 0, free.stderr
-    assert not lock.exists()
-
-
 @pytest.mark.parametrize("option", ["--wrong", "--prefix"])
 def test_a_mistyped_option_installs_nothing(tmp_path: Path, prefix: Path, option: str) -> None:
     """With the options that there are."""
@@ -392,10 +376,10 @@ def test_a_version_whose_removal_was_cut_off_goes_with_the_next(
     assert "note:" not in done.stdout
 
 
-def test_a_lock_of_one_that_is_no_installation_any_more_is_no_lock(
+def test_two_at_once_do_not_mix_and_a_lock_without_an_installation_is_none(
     tmp_path: Path, prefix: Path
 ) -> None:
-    """A killed one that nobody has waited for yet, or another program with its number."""
+    """The second is told. A killed one may be a zombie, another program may have its number."""
     lock = prefix / "opt/weir-studio/.installing"
     command = ["sh", "-c", "exec 1>&-; read never", "install.sh"]
     with (
