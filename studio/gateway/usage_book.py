@@ -212,12 +212,16 @@ def _chosen(
     """Yield key, beginning and sums; of whole days where the question is not about hours."""
     if by is UsageBy.DAY or (by is UsageBy.KEY and until_s - since_s >= _DAYS_FROM_S):
         days = [_local(at_s).date().isoformat() for at_s in (since_s, until_s)]
-        for owner, day, *columns in connection.execute(_OF_DAYS, (*days, key_id)):
+        for owner, day, *columns in connection.execute(_OF_DAYS, _span(*days, key_id)):
             yield owner, day if by is UsageBy.DAY else "", *columns
         return
     first, last = int(since_s // _HOUR_S), int(until_s // _HOUR_S)
-    for owner, hour, *columns in connection.execute(_OF_SPAN, (first, last, key_id)):
+    for owner, hour, *columns in connection.execute(_OF_SPAN, _span(first, last, key_id)):
         yield owner, local(hour * _HOUR_S) if by is UsageBy.HOUR else "", *columns
+
+
+def _span(first: int | str, last: int | str, key_id: str | None) -> dict[str, int | str | None]:
+    return {"first": first, "last": last, "key": key_id}
 
 
 def newest(
@@ -229,9 +233,10 @@ def newest(
     errors_only: bool,
 ) -> list[RequestEntry]:
     """Return the newest requests, oldest first, by when they began."""
-    whose = "?1 IS NULL" if key_id is None else "key_id = ?1"  # each has an index of its own
+    whose = ":key IS NULL" if key_id is None else "key_id = :key"  # each has an index of its own
     query = _NEWEST.replace("{whose}", whose)
-    found = connection.execute(query, (key_id, errors_only, count)).fetchall()
+    asked = {"key": key_id, "errors": errors_only, "count": count}
+    found = connection.execute(query, asked).fetchall()
     return [_entry(row, names) for row in reversed(found)]
 
 
@@ -258,7 +263,7 @@ _PUT_HOUR = (
 _OF_SPAN = (
     "SELECT key_id, hour, requests, errors, estimated, prompt_tokens, cached_tokens,"
     " generated_tokens, ttft, speed FROM usage_hours"
-    " WHERE hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR key_id = ?3)"
+    " WHERE hour BETWEEN :first AND :last AND (:key IS NULL OR key_id = :key)"
 )
 _OF_DAY = (
     "SELECT requests, errors, estimated, prompt_tokens, cached_tokens, generated_tokens, ttft,"
@@ -271,13 +276,14 @@ _PUT_DAY = (
 _OF_DAYS = (
     "SELECT key_id, day, requests, errors, estimated, prompt_tokens, cached_tokens,"
     " generated_tokens, ttft, speed FROM usage_days"
-    " WHERE day BETWEEN ?1 AND ?2 AND (?3 IS NULL OR key_id = ?3)"
+    " WHERE day BETWEEN :first AND :last AND (:key IS NULL OR key_id = :key)"
 )
 _NEWEST = (
     "SELECT at, request_id, key_id, route, model, address, status, code, is_stream,"
     " has_client_left, is_estimated, ttft_s, duration_s, prompt_tokens, cached_tokens,"
     " generated_tokens, reason, adjusted FROM requests WHERE {whose}"
-    " AND (?2 = 0 OR status >= 400 OR code IS NOT NULL) ORDER BY at DESC, number DESC LIMIT ?3"
+    " AND (:errors = 0 OR status >= 400 OR code IS NOT NULL)"
+    " ORDER BY at DESC, number DESC LIMIT :count"
 )
 _PUT_REQUEST = (
     "INSERT INTO requests (at, request_id, key_id, route, model, address, status, code, is_stream,"

@@ -16,7 +16,8 @@ MOST_MODELS = 200
 _REQUESTS = (
     "SELECT coalesce(model, ''), status >= 400 OR code IS NOT NULL, is_estimated, prompt_tokens,"
     " cached_tokens, generated_tokens, ttft_s, duration_s FROM requests"
-    " WHERE at >= ?1 AND at < ?2 AND key_id IS NOT NULL AND (?3 IS NULL OR key_id = ?3)"
+    " WHERE at >= :since AND at < :until AND key_id IS NOT NULL"
+    " AND (:key IS NULL OR key_id = :key)"
 )
 
 
@@ -36,7 +37,7 @@ def rows_by_model(
     """Return a row for each model, what used most tokens first."""
     found: dict[str, _Used] = {}
     for model, failed, estimated, prompt, cached, generated, ttft_s, took_s in connection.execute(
-        _REQUESTS, (since_s, until_s, key_id)
+        _REQUESTS, {"since": since_s, "until": until_s, "key": key_id}
     ):
         used = found.setdefault(str(model), _Used())
         used.requests += 1

@@ -262,9 +262,9 @@ def _oldest_in_blocks(connection: Connection, index: int) -> int | None:
     """Return the first known stretch of the oldest blocks, which begin before they hold one."""
     tier = TIERS[index]
     blocks = connection.execute(
-        "SELECT begins, data FROM blocks WHERE tier = ?1"
-        " AND begins = (SELECT min(begins) FROM blocks WHERE tier = ?1)",
-        (index,),
+        "SELECT begins, data FROM blocks WHERE tier = :tier"
+        " AND begins = (SELECT min(begins) FROM blocks WHERE tier = :tier)",
+        {"tier": index},
     )
     firsts = [
         begins + slot * tier.step_s

@@ -113,8 +113,9 @@ class Writer:
         """Turn into blocks what a tail holds of other spans than the present one."""
         tier = TIERS[index]
         others = self._connection.execute(
-            "SELECT DISTINCT at - at % ?1 FROM tail WHERE tier = ?2 AND at - at % ?1 <> ?3",
-            (tier.block_s, index, span),
+            "SELECT DISTINCT at - at % :block FROM tail"
+            " WHERE tier = :tier AND at - at % :block <> :span",
+            {"block": tier.block_s, "tier": index, "span": span},
         ).fetchall()
         for (other,) in others:
             self._compact(index, int(other))
@@ -190,9 +191,9 @@ def drop_old(connection: Connection, index: int, kept: int) -> None:
     empty the history nor take the place of what comes after it.
     """
     connection.execute(
-        "DELETE FROM blocks WHERE tier = ?1 AND begins IN (SELECT begins FROM blocks"
-        " WHERE tier = ?1 GROUP BY begins ORDER BY max(rowid) DESC LIMIT -1 OFFSET ?2)",
-        (index, kept),
+        "DELETE FROM blocks WHERE tier = :tier AND begins IN (SELECT begins FROM blocks"
+        " WHERE tier = :tier GROUP BY begins ORDER BY max(rowid) DESC LIMIT -1 OFFSET :kept)",
+        {"tier": index, "kept": kept},
     )
 
 
