@@ -212,7 +212,7 @@ def _chosen(
     """Yield key, beginning and sums; of whole days where the question is not about hours."""
     if by is UsageBy.DAY or (by is UsageBy.KEY and until_s - since_s >= _DAYS_FROM_S):
         days = [_local(at_s).date().isoformat() for at_s in (since_s, until_s)]
-        for owner, day, *columns in connection.execute(_OF_DAYS, _span(*days, key_id)):
+        for owner, day, *columns in connection.execute(_OF_DAYS, _span(days[0], days[1], key_id)):
             yield owner, day if by is UsageBy.DAY else "", *columns
         return
     first, last = int(since_s // _HOUR_S), int(until_s // _HOUR_S)
