@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from studio.domain.self_update import version_key
 from studio.host import files
@@ -108,9 +108,9 @@ def remove_version(folder: Path) -> None:
         lines = []
     left = False
     for line in lines:
-        if not line or ".." in line:
+        path = _listed(folder, line)
+        if path is None:
             continue  # a list that somebody changed
-        path = folder.joinpath(*line.rstrip("\\").split("\\"))
         with contextlib.suppress(OSError):
             if line.endswith("\\"):
                 path.rmdir()
@@ -121,6 +121,19 @@ def remove_version(folder: Path) -> None:
         with contextlib.suppress(OSError):
             (folder / LISTED).unlink(missing_ok=True)
             folder.rmdir()
+
+
+def _listed(folder: Path, line: str) -> Path | None:
+    """Return what a line of the list names; None where it leads out of the folder."""
+    named = PureWindowsPath(line)
+    if ":" in line or named.root or ".." in named.parts or not named.parts:
+        return None
+    path = folder.joinpath(*named.parts)
+    try:
+        is_inside = path.parent.resolve().is_relative_to(folder.resolve())  # no link on the way
+    except (OSError, ValueError):
+        return None
+    return path if is_inside else None
 
 
 def _runs(folder: Path) -> bool:

@@ -124,6 +124,40 @@ def test_older_versions_go_by_their_lists(place: Path) -> None:
     assert own_windows.folder(place, "1.2.0") is None
 
 
+@pytest.mark.parametrize("line", ["{outside}", "\\{outside}", "sub\\{outside}", "link\\mine.txt"])
+def test_no_line_of_a_changed_list_leads_out_of_the_folder(place: Path, line: str) -> None:
+    """An absolute path, one in the middle of a line, or a link: what lies there stays."""
+    old = windows_versions.finish(place, "app-0.9.0")
+    outside = place / "outside"
+    outside.mkdir()
+    (outside / "mine.txt").touch()
+    (old / "link").symlink_to(outside, target_is_directory=True)
+    changed = line.format(outside=outside / "mine.txt")
+    (old / own_windows.LISTED).write_bytes(f"{changed}\r\nweir.exe\r\n".encode("utf-16-le"))
+
+    own_windows.remove_version(old)
+
+    assert (outside / "mine.txt").exists()
+    assert not (old / own_windows.PROGRAM).exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["C:\\mine.txt", "C:mine.txt", "sub\\C:\\mine.txt", "sub/C:/mine.txt"]
+)
+def test_no_line_of_a_changed_list_leads_to_a_drive(place: Path, line: str) -> None:
+    """Windows would leave the folder at such a part of a path; on Linux it is a name."""
+    old = windows_versions.finish(place, "app-0.9.0")
+    named = old.joinpath(*line.replace("\\", "/").split("/"))
+    named.parent.mkdir(parents=True, exist_ok=True)
+    named.touch()
+    (old / own_windows.LISTED).write_bytes(f"{line}\r\nweir.exe\r\n".encode("utf-16-le"))
+
+    own_windows.remove_version(old)
+
+    assert named.exists()
+    assert not (old / own_windows.PROGRAM).exists()
+
+
 def test_a_file_that_cannot_be_removed_keeps_its_list(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
