@@ -3,11 +3,12 @@
 import datetime
 from collections.abc import Iterator, Sequence
 
-from studio.doctor.verdicts import good, listed, look, names, stops, unknown, version
+from studio.doctor.verdicts import good, is_own_linux, listed, look, names, stops, unknown, version
 from studio.domain.doctor import EVERYTHING, Area, Check
 from studio.domain.hardware import UNLIMITED, HostSnapshot
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.units import GIB, bytes_text
+from studio.domain.wsl import DISTRIBUTION
 
 _AREA = Area.SYSTEM
 _SHM_BYTES = GIB
@@ -136,6 +137,11 @@ def _shared_memory(host: HostSnapshot) -> Iterator[Check]:
         return
     found = f"Only {bytes_text(size)} in /dev/shm: engines with several cards, or with KV in the"
     advice = "Enlarge it: `sudo mount -o remount,size=16G /dev/shm`."
+    if is_own_linux(host):
+        advice = (
+            f"Enlarge it, in a terminal of Windows: `wsl -d {DISTRIBUTION} -u root "
+            "mount -o remount,size=16G /dev/shm`."
+        )
     if host.container is not None:
         advice = "Start the container with `--ipc=host` or `--shm-size=16g`."
     yield look("shared-memory", _AREA, "Shared memory", f"{found} machine's memory, fail.", advice)

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from studio.doctor.verdicts import good, listed, look, names, stops, unknown, wanted
+from studio.doctor.verdicts import good, is_own_linux, listed, look, names, stops, unknown, wanted
 from studio.domain.doctor import Area, Check
 from studio.domain.hardware import HostSnapshot, Program, Toolchain
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.runtimes import Tool
+from studio.domain.wsl import DISTRIBUTION
 
 _AREA = Area.TOOLS
 _TITLES = {"nvcc": "CUDA compiler (nvcc)", "compiler": "C compiler"}
+_OWN_LINUX = (
+    "Install one, in a terminal of Windows: "
+    f"`wsl -d {DISTRIBUTION} -u root apt-get install -y gcc libc6-dev`; where that finds none, "
+    f"`wsl -d {DISTRIBUTION} -u root apt-get update` first."
+)
+"""The Studio's own Linux has no `sudo`; `-u root` asks for nothing."""
 _INSTALL = {
     "compiler": "Install one: on Debian or Ubuntu `sudo apt install gcc`.",
     "nvcc": "Install NVIDIA's CUDA toolkit of the version named, and put its `bin` on the PATH.",
@@ -39,10 +46,10 @@ def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Che
         yield unknown("tools", _AREA, "Compilers", "They were not looked for.")
         return
     for (_, tool), wanting in asked.items():
-        yield _tool(tool, wanting, host.toolchain)
+        yield _tool(tool, wanting, host.toolchain, _install(tool, host))
 
 
-def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain) -> Check:
+def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain, install: str) -> Check:
     code, title = f"tool-{tool.name}", _TITLES.get(tool.name, tool.name)
     users = listed(names(wanting))
     found = _found(tool, chain)
@@ -55,10 +62,10 @@ def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain) -> Che
     if tool.is_bundled:
         return _bundled(tool, found, chain, (code, title, said, users))
     if tool.without is not None:
-        advice = f"If you want it: {_install(tool)}"
+        advice = f"If you want it: {install}"
         return look(code, _AREA, title, f"{said}. {users}: {tool.without}.", advice)
     return stops(
-        code, _AREA, title, f"{said}. {users} cannot start without.", _install(tool),
+        code, _AREA, title, f"{said}. {users} cannot start without.", install,
         what=names(wanting),
     )  # fmt: skip
 
@@ -89,5 +96,7 @@ def _fits(found: Program, tool: Tool) -> bool:
     return found.version is None or tool.accepts(found.version)
 
 
-def _install(tool: Tool) -> str:
+def _install(tool: Tool, host: HostSnapshot) -> str:
+    if tool.name == "compiler" and is_own_linux(host):
+        return _OWN_LINUX
     return _INSTALL.get(tool.name, f"Install {listed(tool.programs)}.")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from studio.domain.doctor import Area, Check, Level
 from studio.domain.hardware import Gpu, HostSnapshot
 from studio.domain.manifests import RuntimeRecipe
+from studio.domain.wsl import DISTRIBUTION
 
 
 def good(code: str, area: Area, title: str, found: str, *, gpu: int | None = None) -> Check:
@@ -88,6 +89,11 @@ def is_whole(card: Gpu) -> bool:
 def is_lost(card: Gpu) -> bool:
     """Tell whether a card does not even say how much memory it has; a broken sensor is less."""
     return bool(card.faults) and card.total_bytes is None
+
+
+def is_own_linux(host: HostSnapshot) -> bool:
+    """Tell whether this is the Studio's own Linux in Windows, where there is no `sudo`."""
+    return host.wsl is not None and host.wsl.distribution == DISTRIBUTION
 
 
 def wanted(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> list[RuntimeRecipe]:

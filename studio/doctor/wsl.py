@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from studio.doctor.verdicts import for_cards, good, listed, look, names, stops
+from studio.doctor.verdicts import for_cards, good, is_own_linux, listed, look, names, stops
 from studio.domain.doctor import Area, Check
 from studio.domain.hardware import HostSnapshot, WslFacts
 from studio.domain.manifests import RuntimeRecipe
 from studio.domain.units import bytes_text
+from studio.domain.wsl import DISTRIBUTION
 
 _AREA = Area.SYSTEM
 _SHUTDOWN = "then run `wsl --shutdown` in Windows"
@@ -20,7 +21,7 @@ def checks(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Iterator[Che
     yield _version(facts, recipes)
     yield from _memory(facts)
     yield from _config(facts)
-    yield from _driver(facts)
+    yield from _driver(facts, is_own=is_own_linux(host))
     yield from _network(facts)
     if host.gpus:
         # HyperQwen's documentation, measured; and nothing in any log.
@@ -69,10 +70,15 @@ def _config(facts: WslFacts) -> Iterator[Check]:
         yield look("wsl-config", _AREA, "Configuration of WSL", found, advice)
 
 
-def _driver(facts: WslFacts) -> Iterator[Check]:
+def _driver(facts: WslFacts, *, is_own: bool) -> Iterator[Check]:
     if facts.has_linux_driver:
         found = "A Linux driver is installed inside WSL and hides the one that Windows lends."
         advice = f"Remove it (`sudo apt purge 'libnvidia-*' 'nvidia-*'`), {_SHUTDOWN}."
+        if is_own:
+            advice = (
+                f"Become its root by `wsl -d {DISTRIBUTION} -u root` in Windows and remove it "
+                f"there (`apt-get purge 'libnvidia-*' 'nvidia-*'`), {_SHUTDOWN}."
+            )
         yield look("wsl-driver", _AREA, "Driver inside WSL", found, advice)
 
 

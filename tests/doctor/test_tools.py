@@ -3,7 +3,7 @@
 import pytest
 
 from studio.domain.doctor import Level
-from studio.domain.hardware import Program, Toolchain
+from studio.domain.hardware import Program, Toolchain, WslFacts
 from tests.doctor.cases import CU13, SM70, all_said, host, said
 
 GCC = Program(path="/usr/bin/gcc", version="13.3.0")
@@ -71,6 +71,17 @@ def test_without_a_c_compiler_no_engine_on_a_card_starts(name: str, names: tuple
     assert {check.level for check in checks} == {Level.STOPS}
     assert {one for check in checks for one in check.stops} == set(names)
     assert all("apt install" in (check.advice or "") for check in checks)
+
+
+def test_in_the_studios_own_linux_the_compiler_comes_from_windows() -> None:
+    """There is no `sudo` in it, and nobody who could become root by it."""
+    for name, words in (("weir-studio", "wsl -d weir-studio -u root apt"), ("Ubuntu", "sudo apt")):
+        chain, facts = Toolchain(), WslFacts(version=2, distribution=name)
+        checks = all_said(host("rtx4090-wsl2", toolchain=chain, wsl=facts), "tool-compiler")
+
+        assert checks
+        assert all(words in (check.advice or "") for check in checks)
+        assert all(("sudo" in (check.advice or "")) == (name == "Ubuntu") for check in checks)
 
 
 def test_on_the_processor_nothing_is_compiled() -> None:

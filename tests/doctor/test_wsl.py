@@ -64,7 +64,19 @@ def test_lines_without_meaning_are_quoted() -> None:
 
 def test_a_linux_driver_inside_is_a_trap() -> None:
     """It hides the one that Windows lends."""
-    assert "purge" in (of("wsl-driver", has_linux_driver=True).advice or "")
+    assert "sudo apt purge" in (of("wsl-driver", has_linux_driver=True).advice or "")
+
+
+def test_what_wants_root_in_the_studios_own_linux_goes_by_windows() -> None:
+    """There is no `sudo` in it."""
+    facts = WslFacts(version=2, distribution="weir-studio", has_linux_driver=True)
+    own = host("rtx4090-wsl2", wsl=facts, shm_bytes=1 << 20)
+
+    for code, what in (("wsl-driver", "apt-get purge"), ("shared-memory", "mount -o")):
+        advice = said(own, code).advice or ""
+        assert "wsl -d weir-studio -u root" in advice
+        assert what in advice
+        assert "sudo" not in advice
 
 
 @pytest.mark.parametrize(
