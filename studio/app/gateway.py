@@ -18,7 +18,7 @@ from studio.domain.errors import BadInput, NeedsConsent, StudioError
 from studio.domain.events import Event, GatewayChanged
 from studio.domain.gateway import GatewayChange, GatewayReport, GatewaySettings
 from studio.gateway.service import Gateway
-from studio.host import addresses
+from studio.host import addresses, wsl
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
 
@@ -79,7 +79,7 @@ class Door:
         (`gateway-exposed`), PortTaken.
         """
         before = self._settings.now.gateway
-        after = changed(before, change)
+        after = changed(before, _translated(change))
         if after.is_exposed and not before.is_exposed:
             self._require_agreed(after, change)
         tls = await asyncio.to_thread(self._tls, after)
@@ -188,6 +188,13 @@ class Door:
         from studio.host import certificates
 
         return certificates.fingerprint(files[0])
+
+
+def _translated(change: GatewayChange) -> GatewayChange:
+    """Return the change with its files as this machine has them: Windows names them its own way."""
+    files = (change.certificate, change.private_key)
+    certificate, private_key = (one if one is None else wsl.meant(one) for one in files)
+    return msgspec.structs.replace(change, certificate=certificate, private_key=private_key)
 
 
 def changed(before: GatewaySettings, change: GatewayChange) -> GatewaySettings:

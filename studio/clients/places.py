@@ -94,10 +94,11 @@ def chosen(places: Sequence[Place]) -> Place | None:
 
 def given(text: str) -> Place:
     """Return a file that the person named. Raises: BadInput (`path-not-absolute`)."""
-    path = Path(text).expanduser()
+    meant = wsl.meant(text)
+    path = Path(meant).expanduser()
     if not path.is_absolute():
         raise BadInput("path-not-absolute", f"{text} should be a whole path.")
-    return Place(path, Side.HERE)
+    return Place(path, Side.HERE if meant == text else Side.WINDOWS)
 
 
 def trace(spec: ClientSpec, ground: Ground) -> str | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from studio.domain.errors import BadInput
 from studio.domain.network import Mirror, NetworkChange, NetworkSettings
+from studio.host import wsl
 from studio.host.documents import write_json
 from studio.host.network import DIRECT, MOST_CONNECTIONS, proxy_address, read_settings, redacted
 from studio.host.paths import Paths
@@ -87,7 +88,7 @@ def _no_proxy(text: str, _before: NetworkSettings) -> tuple[str, ...]:
 
 
 def _ca_file(text: str, _before: NetworkSettings) -> str:
-    path = Path(text).expanduser().absolute()
+    path = Path(wsl.meant(text)).expanduser().absolute()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(path)

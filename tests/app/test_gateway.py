@@ -12,6 +12,7 @@ from studio.domain.events import Event, GatewayChanged
 from studio.domain.gateway import GatewayChange, GatewaySettings
 from studio.gateway.keys import KeyStore
 from studio.gateway.service import Gateway
+from studio.host import certificates, wsl
 from studio.host.http_ports import listen
 from studio.host.paths import Paths
 from tests.fakes.weir import free_port
@@ -43,6 +44,23 @@ async def made(tmp_path: Path) -> AsyncIterator[Made]:
     yield door
     await door.gateway.close()
     await door.store.close()
+
+
+async def test_a_certificate_is_named_as_windows_names_it(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command on Windows hands its path on to the service in the Linux."""
+    monkeypatch.setenv("WSL_DISTRO_NAME", "weir-studio")
+    own, key = certificates.own_certificate(tmp_path / "own", ["localhost"])
+    files = {rf"C:\Zoë\{own.name}": str(own), rf"C:\Zoë\{key.name}": str(key)}
+    monkeypatch.setattr(wsl, "seen_inside", lambda path: files[str(path)])
+
+    report = await made.door.change(
+        GatewayChange(certificate=rf"C:\Zoë\{own.name}", private_key=rf"C:\Zoë\{key.name}")
+    )
+
+    assert (report.settings.certificate, report.settings.private_key) == (str(own), str(key))
+    assert report.fingerprint == certificates.fingerprint(own)
 
 
 async def test_the_port_is_kept_and_a_taken_one_is_named(made: Made) -> None:

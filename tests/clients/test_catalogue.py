@@ -9,6 +9,7 @@ import yaml
 
 from studio.clients import catalogue, files, json_text, places
 from studio.clients.catalogue import Filling
+from studio.domain.clients import Side
 from studio.domain.errors import BadInput, NotFound
 from tests.clients.samples import DATA, FILLING, RECORDED, SPECS, spec
 
@@ -95,3 +96,16 @@ def test_an_unknown_client_and_a_half_path_are_refused() -> None:
     assert catalogue.named(SPECS, "Claude Code").id == "claude-code"
     with pytest.raises(BadInput):
         places.given("settings.json")
+
+
+def test_a_file_is_named_as_windows_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command there hands its path on to the service in the Linux; elsewhere it is no path."""
+    named = r"C:\Users\Zoë B\settings.json"
+    with pytest.raises(BadInput):
+        places.given(named)
+    monkeypatch.setenv("WSL_DISTRO_NAME", "weir-studio")
+
+    place = places.given(named)
+
+    assert place == (Path("/mnt/c/Users/Zoë B/settings.json"), Side.WINDOWS)
+    assert places.given("/etc/x.json").side is Side.HERE

@@ -101,6 +101,18 @@ def test_what_cannot_be_is_refused_and_nothing_is_kept(
     assert not paths.network_settings.exists()
 
 
+def test_a_file_of_authorities_is_named_as_windows_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command there hands its path on to the service in the Linux."""
+    monkeypatch.setenv("WSL_DISTRO_NAME", "weir-studio")
+
+    with pytest.raises(BadInput) as caught:
+        change(Paths(home=tmp_path, catalogue=tmp_path), NetworkChange(values={"ca": r"D:\ca.pem"}))
+
+    assert caught.value.message.startswith("/mnt/d/ca.pem is no file")
+
+
 def test_a_password_is_not_repeated_in_a_refusal() -> None:
     """Errors end in logs."""
     for value in ("socks5://me:hidden@proxy", "ftp://me:hidden@proxy"):
