@@ -142,7 +142,7 @@ class Uninstall:
     def _known(self, program: OwnProgram) -> Iterator[tuple[Path, Belongings]]:
         for path in _entries(self._paths.home):
             group = _group(path.name)
-            if group is not None and not (path.name == _LINUX and self._linux()):
+            if group is not None and not (path.name == _LINUX and self._holds_linux(path)):
                 yield path, group
         unit = unit_folder(self._environ) / unit_file.NAME
         if self._is_our_unit(unit):
@@ -161,11 +161,29 @@ class Uninstall:
         return unit_file.is_ours(text) and unit_file.home_of(text) == str(self._paths.home)
 
     def _linux(self) -> tuple[str, ...]:
-        """Say who removes the Studio's Linux, where WSL has it: its disk is in use, by a record."""
-        disk = lxss.disk(self._registry, DISTRIBUTION)
-        if disk is None:
-            return ()
-        return (f"{disk}: `weir wsl remove` says what is in the Studio's Linux and removes it.",)
+        """Say who removes the Studio's Linux, where WSL has it: its disk is in use, by a record.
+
+        `wsl --manage NAME --move` leaves the folder in the home, which then goes like any other.
+        """
+        known, folder = dict(lxss.disks(self._registry)), self._paths.home / _LINUX
+        notes = []
+        if DISTRIBUTION in known:
+            where = known[DISTRIBUTION]
+            notes = [
+                f"{where}: `weir wsl remove` says what is in the Studio's Linux and removes it."
+            ]
+        if self._holds_linux(folder) and not _lies_in(known.get(DISTRIBUTION), folder):
+            notes.append(
+                f"{folder}: it holds a disk image that the Studio's Linux does not use. Remove it by "
+                "hand where nothing in it is needed."
+            )
+        return tuple(notes)
+
+    def _holds_linux(self, folder: Path) -> bool:
+        """Tell whether WSL has a disk in that folder, or might, as it has the Studio's Linux."""
+        known = dict(lxss.disks(self._registry))
+        is_registered = any(_lies_in(disk, folder) for disk in known.values())
+        return is_registered or (DISTRIBUTION in known and any(folder.glob("*.vhdx")))
 
     def _foreign(self) -> Iterator[Path]:
         for path in _entries(self._paths.home):
@@ -245,6 +263,10 @@ def _partly(place: Place) -> list[Place]:
         place, bytes=place.bytes - stays.bytes, files=place.files - stays.files
     )
     return [gone] if gone.files > 0 and gone.bytes >= 0 else []
+
+
+def _lies_in(disk: Path | None, folder: Path) -> bool:
+    return disk is not None and disk.resolve().is_relative_to(folder.resolve())
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -5,6 +5,7 @@
 DistributionRegistration.h, commit 3e27a6a5; the key: MicrosoftDocs/WSL, WSL/disk-space.md.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from studio.host.registry import Registry
@@ -18,12 +19,14 @@ _VERBATIM = "\\\\?\\"
 
 def disk(registry: Registry, name: str) -> Path | None:
     """Return the disk image of a distribution; None where WSL has none of that name."""
+    return dict(disks(registry)).get(name)
+
+
+def disks(registry: Registry) -> Iterator[tuple[str, Path]]:
+    """Yield every distribution that WSL knows a folder of, with its disk image."""
     for one in registry.keys(KEY):
         key = f"{KEY}\\{one}"
-        if registry.text(key, "DistributionName") == name:
-            folder = registry.text(key, "BasePath")
-            if not folder:
-                return None
+        name, folder = registry.text(key, "DistributionName"), registry.text(key, "BasePath")
+        if name and folder:
             file = registry.text(key, "VhdFileName") or _DISK
-            return Path(folder.removeprefix(_VERBATIM)) / file
-    return None
+            yield name, Path(folder.removeprefix(_VERBATIM)) / file

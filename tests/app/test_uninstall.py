@@ -198,3 +198,48 @@ def test_the_disk_of_a_linux_that_wsl_knows_is_not_taken_from_under_it(paths: Pa
     registry.values.clear()
     assert of(paths, registry=registry).remove(ALL).left == ()
     assert not disk.exists()
+
+
+@pytest.mark.parametrize("moved", ["wsl", "wsl-of mine", "other disk"])
+def test_a_folder_that_the_disk_of_the_linux_has_left_goes(
+    paths: Paths, tmp_path: Path, moved: str
+) -> None:
+    """`wsl --manage weir-studio --move` leaves it behind: the disk elsewhere stays, and is told."""
+    registry, old = FakeRegistry(), paths.home / "wsl"
+    old.mkdir()
+    (old / "shortcut.ico").touch()
+    disk = tmp_path / moved / "ext4.vhdx"
+    disk.parent.mkdir()
+    disk.write_bytes(b"disk")
+    registry.write(rf"{lxss.KEY}\{{1}}", "DistributionName", "weir-studio")
+    registry.write(rf"{lxss.KEY}\{{1}}", "BasePath", str(disk.parent))
+
+    result = of(paths, registry=registry).remove(ALL)
+
+    assert not old.exists()
+    assert disk.exists()
+    assert result.left == (*of(paths, registry=registry).plan().notes,)
+    assert str(disk) in result.left[0]
+
+
+@pytest.mark.parametrize(
+    ("linux", "other"), [("weir-studio", "mine"), ("mine", None), ("weir-studio", None)]
+)
+def test_a_folder_in_which_another_disk_lies_stays_and_is_told(
+    paths: Paths, tmp_path: Path, linux: str, other: str | None
+) -> None:
+    """Whatever WSL calls it: nobody was asked about what is in it."""
+    registry, image = FakeRegistry(), paths.home / "wsl/ext4.vhdx"
+    image.parent.mkdir()
+    image.write_bytes(b"models")
+    elsewhere = tmp_path / "other disk" if linux == "weir-studio" else image.parent
+    registry.write(rf"{lxss.KEY}\{{1}}", "DistributionName", linux)
+    registry.write(rf"{lxss.KEY}\{{1}}", "BasePath", str(elsewhere))
+    if other is not None:
+        registry.write(rf"{lxss.KEY}\{{2}}", "DistributionName", other)
+        registry.write(rf"{lxss.KEY}\{{2}}", "BasePath", str(image.parent))
+
+    result = of(paths, registry=registry).remove(ALL)
+
+    assert image.exists()
+    assert any(str(image.parent) in one for one in result.left)
