@@ -174,8 +174,8 @@ class Uninstall:
             ]
         if self._holds_linux(folder) and not _lies_in(known.get(DISTRIBUTION), folder):
             notes.append(
-                f"{folder}: it holds a disk image that the Studio's Linux does not use. Remove it by "
-                "hand where nothing in it is needed."
+                f"{folder}: it holds a disk image that the Studio's Linux does not use. Remove it "
+                "by hand where nothing in it is needed."
             )
         return tuple(notes)
 
