@@ -35,6 +35,8 @@ _STAGED = {staging.INTO: PLACE}
 _CHANGING = ("mkdir", "openat", "rename", "rmdir", "unlink")
 _CALL = re.compile(r"^\d+ +(?P<name>\w+)\((?P<words>.*)")
 _WITHIN_S = 120.0
+_NOT_WRITTEN = 2
+"""Exit status of a silent run (weir-studio.nsi)."""
 
 
 class Point(NamedTuple):
@@ -92,6 +94,20 @@ class Kills:
             raise RuntimeError(f"the way back leads to {said}")
         self._install(self._new)
         self._require_whole()
+
+    def hold(self) -> None:
+        """Stage where a file cannot be exchanged, as by a scanner. Raises: RuntimeError.
+
+        The status must not be that of a second set-up, which is all that the Studio hears of it.
+        """
+        self._restore()
+        held = self.place / f"app-{OLD}" / own_windows.FINISHED
+        held.unlink()
+        held.mkdir()
+        done = self.prefix.run(self._new, "/S", within_s=_WITHIN_S, **_STAGED)
+        left = (self.place / f"app-{NEW}").exists()
+        if done.status != _NOT_WRITTEN or left:
+            raise RuntimeError(f"a file that is held: {done}, left: {left}")
 
     def points(self, *, is_staged: bool = False) -> list[Point]:
         """Return all calls of an upgrade that change something of ours."""
@@ -237,6 +253,7 @@ def attempt(work: Path, most: int) -> str:
     try:
         kills.prepare()
         kills.go_back()
+        kills.hold()
         found, chosen = _chosen(kills, most)
         begun, seen = time.monotonic(), {f"weir {OLD}": 0, f"weir {NEW}": 0}
         for number, point in enumerate(chosen):

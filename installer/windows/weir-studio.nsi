@@ -67,8 +67,8 @@ LangString WELCOME ${LANG_ENGLISH} "Serves large models on your own graphics car
 LangString WELCOME ${LANG_SIMPCHINESE} "在您自己的显卡上运行大模型。$\r$\n$\r$\n仅为您安装，无需管理员权限。$\r$\n$\r$\n引擎运行在随附的小型 Linux 中。安装后 ${APP} 会设置它，并事先说明所需的步骤。$\r$\n$\r$\n若已安装旧版本，则进行更新：模型、引擎和设置都会保留，正在运行的服务不会中断。"
 LangString SYNCED ${LANG_ENGLISH} "This folder is copied to OneDrive, which breaks programs in use. Choose another one."
 LangString SYNCED ${LANG_SIMPCHINESE} "此文件夹会同步到 OneDrive，正在使用的程序会因此损坏。请选择其他文件夹。"
-LangString KEPT ${LANG_ENGLISH} "The Linux in which models and engines lie stays. `weir wsl remove` says what is in it and removes it; do that first if you want it gone. Remove the program now?"
-LangString KEPT ${LANG_SIMPCHINESE} "存放模型和引擎的 Linux 会保留。如需删除，请先运行 `weir wsl remove`，它会列出其中的内容。现在删除程序吗？"
+LangString KEPT ${LANG_ENGLISH} "This removes the program. What stays, unless you have removed it: the Studio's Linux, `weir-studio` in WSL, with its models, engines, keys and history, and the window's settings in $LOCALAPPDATA\weir-studio.$\r$\n$\r$\nIf you want them gone, too, say No. `weir wsl remove` and then `weir uninstall`, in the Weir Studio terminal, say what there is and ask before they remove it.$\r$\n$\r$\nRemove the program now?"
+LangString KEPT ${LANG_SIMPCHINESE} "这只删除程序。以下内容会保留（除非您已删除）：Weir Studio 的 Linux（WSL 中的 `weir-studio`），包括其中的模型、引擎、密钥和历史记录；以及 $LOCALAPPDATA\weir-studio 中的窗口设置。$\r$\n$\r$\n如需一并删除，请选“否”，然后在 Weir Studio 终端中依次运行 `weir wsl remove` 和 `weir uninstall`：它们会列出内容，并在删除前询问。$\r$\n$\r$\n现在删除程序吗？"
 
 LangString RUNS ${LANG_ENGLISH} "Weir Studio is open. Close it, then try again. What serves goes on in its Linux."
 LangString RUNS ${LANG_SIMPCHINESE} "Weir Studio 正在运行。请先关闭，然后重试。Linux 中的服务会继续运行。"
@@ -93,7 +93,7 @@ Var Staged ; 1: the version is only laid beside the others
 
 ; --- Before anything is touched --------------------------------------------------------------
 ; Exit statuses of a silent run: 2 not written or not startable, 3 the program is open or a second
-; set-up runs, 4 this folder or this PC is refused.
+; set-up runs (while staging: only the latter), 4 this folder or this PC is refused.
 
 !macro Alone un
 Function ${un}Alone
@@ -481,6 +481,7 @@ Section
     MessageBox MB_ICONSTOP "$Refusal" /SD IDOK
     SetErrorLevel 2
     ${If} $Refusal == "$(RUNS)"
+    ${AndIf} $Staged != 1 ; beside the one in use, an open window is in nobody's way
       SetErrorLevel 3
     ${EndIf}
     Quit
