@@ -246,6 +246,28 @@ def test_the_same_version_again_takes_the_place_of_the_files(tmp_path: Path, pre
     assert started(prefix) == "runs 1.0.0: up"
 
 
+@pytest.mark.parametrize("in_use", ["1.1.0", "1.1.0.part", "1.1.0.new"])
+def test_the_same_version_again_leaves_the_way_back(
+    tmp_path: Path, prefix: Path, in_use: str
+) -> None:
+    """A second click on the same file; also after a power cut while it was installed again."""
+    for version in ("1.0.0", "1.1.0"):
+        install(unpacked(tmp_path, version), prefix)
+    versions = prefix / "opt/weir-studio"
+    if in_use != "1.1.0":
+        shutil.copytree(versions / "1.1.0", versions / in_use)
+        (versions / "current").unlink()
+        (versions / "current").symlink_to(in_use)
+
+    done = install(tmp_path / "unpacked-1.1.0", prefix)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert started(prefix) == "runs 1.1.0: up"
+    kept = sorted(path.name for path in versions.iterdir() if path.is_dir())
+    assert kept == ["1.0.0", "1.1.0", "current"]
+    assert (versions / "1.0.0/weir").is_file()
+
+
 @pytest.mark.parametrize("option", ["--wrong", "--prefix"])
 def test_a_mistyped_option_installs_nothing(tmp_path: Path, prefix: Path, option: str) -> None:
     """With the options that there are."""
