@@ -159,7 +159,7 @@ for old in "$program"/*/; do
   old=${old%/}; name=${old##*/}
   case $name in
     "$version"|"$part"|current) continue ;;
-    *.part|*.new|*.old|*.old.*) ;; # left of an installation that was cut off
+    *.part|*.new|*.copy|*.old|*.old.*) ;; # left of an installation that was cut off
     "$before") continue ;;
     *) [ -z "$again" ] || [ ! -x "$old/weir" ] || continue ;;
   esac

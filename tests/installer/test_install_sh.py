@@ -258,6 +258,7 @@ def test_the_same_version_again_leaves_the_way_back(
         shutil.copytree(versions / "1.1.0", versions / in_use)
         (versions / "current").unlink()
         (versions / "current").symlink_to(in_use)
+        shutil.copytree(versions / "1.1.0", versions / "1.1.0.copy")
 
     done = install(tmp_path / "unpacked-1.1.0", prefix)
 
