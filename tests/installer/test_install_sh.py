@@ -49,6 +49,11 @@ def started(prefix: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+def versions(prefix: Path) -> list[str]:
+    """Return the folders that lie there."""
+    return sorted(path.name for path in (prefix / "opt/weir-studio").iterdir() if path.is_dir())
+
+
 @pytest.fixture
 def prefix(tmp_path: Path) -> Path:
     """Return where to install: not an easy name."""
@@ -315,8 +320,9 @@ def test_a_power_cut_leaves_the_old_version_or_the_new_one(
 def test_a_power_cut_while_the_same_version_is_installed_again(
     tmp_path: Path, prefix: Path, delay: int
 ) -> None:
-    """A repair never takes away what it repairs."""
-    install(unpacked(tmp_path, "1.0.0"), prefix)
+    """A repair takes away neither what it repairs nor the way back."""
+    for version in ("0.9.0", "1.0.0"):
+        install(unpacked(tmp_path, version), prefix)
     payload = tmp_path / "unpacked-1.0.0"
 
     assert kill_at(payload, prefix, delay)
@@ -324,19 +330,22 @@ def test_a_power_cut_while_the_same_version_is_installed_again(
     assert started(prefix) == "runs 1.0.0: up"
     assert install(payload, prefix).returncode == 0
     assert started(prefix) == "runs 1.0.0: up"
+    assert versions(prefix) == ["0.9.0", "1.0.0", "current"]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("delay", range(1, 90))
+@pytest.mark.parametrize("delay", range(1, 160))
 def test_a_power_cut_at_every_command_of_a_repair(tmp_path: Path, prefix: Path, delay: int) -> None:
     """Each place at which the script can end."""
-    install(unpacked(tmp_path, "1.0.0"), prefix)
+    for version in ("0.9.0", "1.0.0"):
+        install(unpacked(tmp_path, version), prefix)
     payload = tmp_path / "unpacked-1.0.0"
 
     assert kill_at(payload, prefix, delay)
 
     assert started(prefix) == "runs 1.0.0: up"
     assert install(payload, prefix).returncode == 0
+    assert versions(prefix) == ["0.9.0", "1.0.0", "current"]
 
 
 @pytest.mark.soak
