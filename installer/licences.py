@@ -4,6 +4,7 @@ Python distributions bring their own texts; libraries of the build machine are a
 `dpkg -S`; Qt's wheels bring none, so the texts come from Debian's common ones.
 """
 
+import functools
 import importlib.metadata
 import re
 import shutil
@@ -104,7 +105,9 @@ def _owner(library: str) -> str | None:
     return lines[0].partition(":")[0] if lines else None
 
 
+@functools.cache
 def _ask(*command: str) -> str:
+    """Ask once: what is installed while a build runs must not make its papers disagree."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
     except FileNotFoundError:  # no Debian

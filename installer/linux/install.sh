@@ -151,10 +151,18 @@ if [ -z "$headless" ]; then
 fi
 mv "$program/installed.new" "$program/installed"
 
-# The version before stays for the way back; older ones go, unless something of them runs.
+# The version before stays for the way back; older ones go, unless something of them runs. The same
+# version again has none before it: all that is whole stays.
+again=
+case $before in "$version"|"$version.part"|"$version.new") again=1 ;; esac
 for old in "$program"/*/; do
   old=${old%/}; name=${old##*/}
-  case $name in "$version"|"$before"|"$part"|current) continue ;; esac
+  case $name in
+    "$version"|"$part"|current) continue ;;
+    *.part|*.new|*.copy|*.old|*.old.*) ;; # left of an installation that was cut off
+    "$before") continue ;;
+    *) [ -z "$again" ] || [ ! -x "$old/weir" ] || continue ;;
+  esac
   ! rmdir "$old" 2>/dev/null || continue
   [ -f "$old/files.txt" ] || [ -x "$old/weir" ] || continue
   running=

@@ -25,6 +25,7 @@ HOME = f"/home/{rootfs.USER}"
 
 def attempt(archive: Path, work: Path, seed: Path | None, share: Path | None) -> None:
     """Unpack and use it. Raises: RuntimeError when something inside fails."""
+    roots.release(work)  # a trial that was killed leaves this machine's /dev in it
     roots.clear(work)
     work.mkdir(parents=True)
     begun = time.monotonic()
@@ -100,9 +101,12 @@ def main() -> int:
     parser.add_argument("--home", type=Path, help="a home whose models and runtimes are copied")
     parser.add_argument("--share", type=Path, help="a folder to have at its place, read-only")
     options = parser.parse_args()
+    seed, share = (
+        path.absolute() if path is not None else None for path in (options.home, options.share)
+    )
     try:
-        attempt(options.archive, options.work, options.home, options.share)
-    except RuntimeError as error:
+        attempt(options.archive, options.work.resolve(), seed, share)
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0

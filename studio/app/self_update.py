@@ -112,7 +112,8 @@ class SelfUpdate:
             path = await self._fetch(found, package)
             if kept_versions.are_kept(self._installed()):
                 await self._stage(path, found.feed.version)
-                _forget(path)  # what was in it lies beside the present version
+                # What was in it lies beside the present version.
+                await asyncio.to_thread(_forget, path)
         return await self.status()
 
     async def apply(self, request: UpdateApplyRequest) -> UpdateStatus:
@@ -217,7 +218,7 @@ class SelfUpdate:
             self._fetched = None
         found_sha256 = await asyncio.to_thread(files.sha256_file, target)
         if found_sha256 != package.sha256:
-            target.unlink(missing_ok=True)
+            await asyncio.to_thread(functools.partial(target.unlink, missing_ok=True))
             raise Damaged(
                 "update-package-damaged",
                 f"{target.name} has changed on this disk: expected sha256 {package.sha256}, got "

@@ -5,6 +5,7 @@ The package does so itself: a `.run` by `--stage`, the setup program of Windows 
 wrote once. On Windows the new window has to paint here, too: no service there would ask it later.
 """
 
+import asyncio
 import contextlib
 from pathlib import Path
 
@@ -78,7 +79,7 @@ async def _require_window(place: Path, version: str) -> None:
     )
     if lacking is None:
         return
-    own_windows.remove_version(folder)
+    await asyncio.to_thread(own_windows.remove_version, folder)
     raise Damaged(
         "update-window",
         f"Version {version} does not work on this PC: {lacking}.",

@@ -1,5 +1,6 @@
 """The setup program of Windows lays a version beside the one in use, and nothing else changes."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,30 @@ async def test_one_that_falls_short_leaves_everything_as_it_was(
     if code == "update-not-staged":
         assert package.name in (refused.hint or "")
     assert (await windows.updates.status()).state is UpdateState.OFFERED
+
+
+async def test_the_service_answers_while_files_are_removed(
+    windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that falls short, and a package that is laid out: a virus scanner makes it slow."""
+    seen: list[bool] = []
+    unlink = Path.unlink
+
+    def noted(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".run" or "app-1.1.0" in path.parts:
+            seen.append(threading.current_thread() is threading.main_thread())
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", noted)
+    windows.offer("exit 1")
+    assert (await windows.refusal()).code == "update-window"
+    removed = len(seen)
+    windows.offer()
+    await windows.updates.get(ASK)
+
+    assert removed > 0
+    assert len(seen) > removed
+    assert not any(seen)
 
 
 async def test_a_window_that_no_version_can_paint_holds_nobody_up(windows: Windows) -> None:

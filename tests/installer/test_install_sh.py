@@ -49,6 +49,11 @@ def started(prefix: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+def versions(prefix: Path) -> list[str]:
+    """Return the folders that lie there."""
+    return sorted(path.name for path in (prefix / "opt/weir-studio").iterdir() if path.is_dir())
+
+
 @pytest.fixture
 def prefix(tmp_path: Path) -> Path:
     """Return where to install: not an easy name."""
@@ -246,6 +251,29 @@ def test_the_same_version_again_takes_the_place_of_the_files(tmp_path: Path, pre
     assert started(prefix) == "runs 1.0.0: up"
 
 
+@pytest.mark.parametrize("in_use", ["1.1.0", "1.1.0.part", "1.1.0.new"])
+def test_the_same_version_again_leaves_the_way_back(
+    tmp_path: Path, prefix: Path, in_use: str
+) -> None:
+    """A second click on the same file; also after a power cut while it was installed again."""
+    for version in ("1.0.0", "1.1.0"):
+        install(unpacked(tmp_path, version), prefix)
+    versions = prefix / "opt/weir-studio"
+    if in_use != "1.1.0":
+        shutil.copytree(versions / "1.1.0", versions / in_use)
+        (versions / "current").unlink()
+        (versions / "current").symlink_to(in_use)
+        shutil.copytree(versions / "1.1.0", versions / "1.1.0.copy")
+
+    done = install(tmp_path / "unpacked-1.1.0", prefix)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert started(prefix) == "runs 1.1.0: up"
+    kept = sorted(path.name for path in versions.iterdir() if path.is_dir())
+    assert kept == ["1.0.0", "1.1.0", "current"]
+    assert (versions / "1.0.0/weir").is_file()
+
+
 @pytest.mark.parametrize("option", ["--wrong", "--prefix"])
 def test_a_mistyped_option_installs_nothing(tmp_path: Path, prefix: Path, option: str) -> None:
     """With the options that there are."""
@@ -292,8 +320,9 @@ def test_a_power_cut_leaves_the_old_version_or_the_new_one(
 def test_a_power_cut_while_the_same_version_is_installed_again(
     tmp_path: Path, prefix: Path, delay: int
 ) -> None:
-    """A repair never takes away what it repairs."""
-    install(unpacked(tmp_path, "1.0.0"), prefix)
+    """A repair takes away neither what it repairs nor the way back."""
+    for version in ("0.9.0", "1.0.0"):
+        install(unpacked(tmp_path, version), prefix)
     payload = tmp_path / "unpacked-1.0.0"
 
     assert kill_at(payload, prefix, delay)
@@ -301,19 +330,22 @@ def test_a_power_cut_while_the_same_version_is_installed_again(
     assert started(prefix) == "runs 1.0.0: up"
     assert install(payload, prefix).returncode == 0
     assert started(prefix) == "runs 1.0.0: up"
+    assert versions(prefix) == ["0.9.0", "1.0.0", "current"]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("delay", range(1, 90))
+@pytest.mark.parametrize("delay", range(1, 160))
 def test_a_power_cut_at_every_command_of_a_repair(tmp_path: Path, prefix: Path, delay: int) -> None:
     """Each place at which the script can end."""
-    install(unpacked(tmp_path, "1.0.0"), prefix)
+    for version in ("0.9.0", "1.0.0"):
+        install(unpacked(tmp_path, version), prefix)
     payload = tmp_path / "unpacked-1.0.0"
 
     assert kill_at(payload, prefix, delay)
 
     assert started(prefix) == "runs 1.0.0: up"
     assert install(payload, prefix).returncode == 0
+    assert versions(prefix) == ["0.9.0", "1.0.0", "current"]
 
 
 @pytest.mark.soak
