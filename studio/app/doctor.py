@@ -171,7 +171,7 @@ class Doctor:
             return _port(Level.LOOK, title, error.message, advice)
         except StudioError as error:
             return _port(Level.LOOK, title, error.message, error.hint)
-        return _port(Level.GOOD, title, f"{port} is free.")
+        return _port(Level.GOOD, title, f"Port {port} is free.")
 
 
 def _kept(store: StoreInfo) -> Check:

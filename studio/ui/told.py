@@ -61,14 +61,33 @@ class Told:
         return self._whole(text) if text and (self._exact or self._patterns) else text
 
     def _look(self, text: str, depth: int) -> str:
-        found = self._one(text, depth)
+        parts = _END.split(text) if text not in self._exact else []
+        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
+        is_all = bool(said) and all(said)
+        found = None if is_all else self._list(text, depth) or self._one(text, depth)
         if found is not None:
             return found
-        parts = _END.split(text)
-        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
         if not any(said):
             return text
         return _joined([now or was for now, was in zip(said, parts, strict=True)])
+
+    def _list(self, text: str, depth: int) -> str | None:
+        """Return reasons that stand one after the other, where each of them is known.
+
+        They have no stop; what has one is a sentence with a mark inside.
+        """
+        parts = text.split("; ") if text not in self._exact and not text.endswith(".") else []
+        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
+        known = [one for one in said if one]
+        return "；".join(known) if known and len(known) == len(said) else None
+
+    def _value(self, text: str, depth: int) -> str:
+        """Return what stands in a place: a sentence may have lost its stop on the way there."""
+        said = self._look(text, depth)
+        if said != text or text.endswith("."):
+            return said
+        whole = self._look(f"{text}.", depth)
+        return text if whole == f"{text}." else whole.removesuffix("。")
 
     def _one(self, text: str, depth: int) -> str | None:
         exact = self._exact.get(text)
@@ -85,7 +104,7 @@ class Told:
 
     def _filled(self, pattern: _Pattern, groups: tuple[str, ...], depth: int) -> str | None:
         values = {
-            name: self._look(value, depth + 1)
+            name: self._value(value, depth + 1)
             for name, value in zip(pattern.names, groups, strict=True)
         }
         if pattern.opens and values[pattern.names[0]] == groups[0] and _CLAUSE.search(groups[0]):

@@ -25,6 +25,20 @@ COMPLETE = (
     "runtimes/repair_sources.py", "runtimes/steps.py", "runtimes/stock.py", "runtimes/verify.py",
     "runtimes/versions.py", "serving/adopted.py", "serving/cards.py", "serving/life.py",
     "serving/supervisor.py",
+    "app/adjust.py", "app/alarms.py", "app/argv_notes.py", "app/bench.py", "app/bench_run.py",
+    "app/boot_offers.py", "app/boot_under_way.py", "app/boot_watch.py", "app/bundles.py",
+    "app/cards.py", "app/care.py", "app/clients.py", "app/clients_around.py",
+    "app/demand_choices.py", "app/demand_names.py", "app/demand_view.py", "app/demand_wiring.py",
+    "app/diagnosis.py", "app/doctor.py", "app/downloads.py", "app/kept_keys.py",
+    "app/library_checks.py", "app/library_names.py", "app/library_removal.py",
+    "app/library_scan.py", "app/library_taking.py", "app/library_uses.py", "app/logs.py",
+    "app/machine.py", "app/model_files.py", "app/my_model.py", "app/on_demand.py", "app/past.py",
+    "app/pins.py", "app/plan_cases.py", "app/plan_refusals.py", "app/plans.py", "app/pool.py",
+    "app/presets.py", "app/prompts.py", "app/remedies.py", "app/report.py", "app/scrape.py",
+    "app/self_update.py", "app/settings.py", "app/spill.py", "app/staging.py",
+    "app/state_copies.py", "app/trial_ends.py", "app/uninstall.py", "app/unit_start.py",
+    "app/update_feed.py", "app/update_proof.py", "app/update_trial.py", "app/window_proof.py",
+    "app/wiring.py", "app/wsl_resume.py", "app/wsl_turn.py",
 )  # fmt: skip
 PARTS = frozenset(
     {
@@ -39,6 +53,19 @@ PARTS = frozenset(
         "Put the files of 7 into 7", "The service's answer 7.", "The model 7", "The engine 7 7.",
         "The vLLM at 7 wants 7 key.", "(the driver no longer shows 7)",
         "The folder of 7, 7, is not complete: 7 7 missing.",
+        "weir presets pin 7", "second try, warm:", "third try, without the graph estimate:",
+        "boot of 7 on 7 7: 7", "It is made when the file is written.", "no longer kept", "weir up",
+        "The file will hold the key `7`: whoever reads it can use it.7", ", next switch in 7",
+        "Write seconds or a span such as `90s`, `30m` or `2h`, at most 7 hours7.",
+        "7 waits while 7 is served7", "# Made by `weir presets make` from 7.",
+        "# The planner chose [values]; change them as you like.", "The pool is 7 7 than forecast",
+        "7 The preset's own figures are used instead.", "7, 7 its error bar of ±7.",
+        "git pull && make deps", "git checkout TAG && make deps", "sudo apt install 7",
+        "sudo apt install --allow-downgrades ./weir-studio_7_amd64.deb",
+        "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA user_version", ", but by 7.",
+        "7 is not signed by the Studio's release key", "within 7 s, or was cut off.",
+        ": it ended by itself or was ended before it had proven itself.",
+        "Version 7 did not come up", '"7" wsl setup --yes',
     }
 )  # fmt: skip
 """Pieces that code puts together (the whole is in the catalogue), commands, and what no person
