@@ -64,7 +64,8 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         (
             "runtimes/*/runtime.toml",
             ("title", "patches.title", "steps.title", "steps.fallback", "steps.fallback_cost",
-             "patches.fallback_cost", "notes.title", "notes.text"),
+             "patches.fallback_cost", "notes.title", "notes.text",
+             "libraries.purpose"),
         ),
     ),
     "wsl": (("runtimes/wsl.toml", ("error.cause", "error.hint", "firmware.*")),),

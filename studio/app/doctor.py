@@ -125,7 +125,9 @@ class Doctor:
             try:
                 preset = self._presets.get(preset_id)
             except StudioError as error:
-                faults.append(_unreadable("preset-file", f"Preset {preset_id}", error, preset_id))
+                faults.append(
+                    _unreadable("preset-file", f"The preset {preset_id}", error, preset_id)
+                )
                 continue
             recipe = by_name.get(preset.runtime)
             reasons = choose.reasons_against(preset, recipe, host)

@@ -23,9 +23,6 @@ SMALL = Told(
         "Chat, fast": "快速聊天",
         "The disk at {mount} is full.": "{mount} 已满。",
         "Close {program} first.": "关掉 {program}。",
-        "it has no room on {disk}": "{disk} 上没有地方",
-        "Only here: {place}.": "只在这里：{place}。",
-        "Only here: {place}": "只在这里：{place}",
         "{cause} Requests wait.": "{cause}请求在等。",
         "Asked for {asked:,} of {asked}.": "要 {asked}。",
         "{sentence}": "never",
@@ -35,6 +32,7 @@ SMALL = Told(
 )
 JOINED = frozenset(
     {
+        "It needs a card of compute capability",
         "cards here have at most", "of free disk", "tokens are more", "tokens takes",
         "one request waits", "Room for one more", "a few seconds left",
         "wants another key", "The engine ended with exit code",
@@ -60,9 +58,6 @@ def chinese() -> Told:
         ("Not now: The disk at /a is full. Chat, fast", "现在不行：/a 已满。快速聊天"),
         ("The disk at /a is full. Nobody knows this one.", "/a 已满。Nobody knows this one."),
         ("The disk at /a is full. Requests wait.", "/a 已满。请求在等。"),
-        ("Only here: /a. The disk at /a is full.", "只在这里：/a。/a 已满。"),
-        ("Only here: The disk at /a is full", "只在这里：/a 已满"),
-        ("it has no room on /a; it has no room on /b", "/a 上没有地方；/b 上没有地方"),
         ("Asked for 5 of 5.", "要 5。"),
         ("Asked for 5 of 6.", "Asked for 5 of 6."),
         ("A preset of mine", "A preset of mine"),
