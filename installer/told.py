@@ -61,11 +61,11 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     ),
     "traps": (("runtimes/client_traps.toml", ("trap.what", "trap.why")),),
     "recipes": (
+        ("runtimes/*/runtime.toml", ("libraries.purpose",)),
         (
             "runtimes/*/runtime.toml",
             ("title", "patches.title", "steps.title", "steps.fallback", "steps.fallback_cost",
-             "patches.fallback_cost", "notes.title", "notes.text",
-             "libraries.purpose"),
+             "patches.fallback_cost", "notes.title", "notes.text"),
         ),
     ),
     "wsl": (("runtimes/wsl.toml", ("error.cause", "error.hint", "firmware.*")),),

@@ -67,6 +67,13 @@ class Told:
         """Return `text` in the language; a sentence that nobody translated stays as it is."""
         return self._whole(text) if text and (self._exact or self._patterns) else text
 
+    def _stopped(self, text: str, depth: int) -> str:
+        """Return what stands in a place: a sentence may have lost its stop on the way there."""
+        if text.endswith(".") or _ONE_HAN.search(text) or not _FOREIGN.search(text):
+            return text
+        whole = self._look(f"{text}.", depth)
+        return whole.removesuffix("。") if _ONE_HAN.search(whole) else text
+
     def _look(self, text: str, depth: int) -> str:
         found = self._one(text, depth)
         if found is not None:
@@ -126,6 +133,7 @@ class Told:
             name: self._look(value, depth + 1)
             for name, value in zip(pattern.names, groups, strict=True)
         }
+        values = {name: self._stopped(value, depth + 1) for name, value in values.items()}
         if pattern.opens and values[pattern.names[0]] == groups[0] and _CLAUSE.search(groups[0]):
             return None
         if pattern.weight < _WEAK and any(_FOREIGN.search(value) for value in values.values()):

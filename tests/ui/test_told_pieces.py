@@ -67,6 +67,8 @@ SAID = (
     ),
     "x.zip: an archive without git's data, which has the tree 71ab, not 72cd",
     "The patches at commit 71ab cannot be had: The network is switched off by WEIR_OFFLINE.",
+    "Which commits owner/name has cannot be asked: x.org is not there, or not open to everybody.",
+    "Version 2 did not come up: The service did not start. Version 1 is back.",
     "The service did not start. Its last words are in /srv/log.",
 )
 
