@@ -61,6 +61,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     ),
     "traps": (("runtimes/client_traps.toml", ("trap.what", "trap.why")),),
     "recipes": (
+        ("runtimes/*/runtime.toml", ("libraries.purpose",)),
         (
             "runtimes/*/runtime.toml",
             ("title", "patches.title", "steps.title", "steps.fallback", "steps.fallback_cost",

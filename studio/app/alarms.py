@@ -189,7 +189,7 @@ class Alarms:
             raise NotFound(
                 "alarm-unknown",
                 f"There is no alarm `{code}`.",
-                hint=f"There are {', '.join(sorted(self._codes))}.",
+                hint=f"There are: {', '.join(sorted(self._codes))}.",
             )
 
 

@@ -25,9 +25,8 @@ def about_cards(
     said = []
     if missing:
         there = ", ".join(f"{card.index} {card.name}" for card in host.gpus) or "none"
-        numbers = ", ".join(str(index) for index in missing)
-        name = "card" if len(missing) == 1 else "cards"
-        said.append(f"This machine has no {name} {numbers} (cards here: {there}).")
+        numbers = " or ".join(str(index) for index in missing)
+        said.append(f"This machine has no card {numbers} (cards here: {there}).")
     if not used:
         count = counted(wanted, "card", "cards")
         said.append(f"It is written for a machine with {count} that this one does not have.")

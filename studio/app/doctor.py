@@ -125,7 +125,9 @@ class Doctor:
             try:
                 preset = self._presets.get(preset_id)
             except StudioError as error:
-                faults.append(_unreadable("preset-file", f"Preset {preset_id}", error, preset_id))
+                faults.append(
+                    _unreadable("preset-file", f"The preset {preset_id}", error, preset_id)
+                )
                 continue
             recipe = by_name.get(preset.runtime)
             reasons = choose.reasons_against(preset, recipe, host)
@@ -171,7 +173,7 @@ class Doctor:
             return _port(Level.LOOK, title, error.message, advice)
         except StudioError as error:
             return _port(Level.LOOK, title, error.message, error.hint)
-        return _port(Level.GOOD, title, f"{port} is free.")
+        return _port(Level.GOOD, title, f"Port {port} is free.")
 
 
 def _kept(store: StoreInfo) -> Check:

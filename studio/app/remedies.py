@@ -104,7 +104,7 @@ class Remedies:
             raise BadInput(
                 "remedy-by-hand",
                 f"Only you can do this: {taken.remedy.text}",
-                hint=f"Run `{taken.command}`." if taken.command else None,
+                hint=f"Run this: `{taken.command}`." if taken.command else None,
             )
         wanted = self._wanted(preset, taken.remedy, consent=request.consent)
         repaired: list[str] = []

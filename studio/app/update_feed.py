@@ -123,11 +123,11 @@ def require_signed(raw: bytes, signature: bytes, signers: tuple[str, ...], shown
     key, proof = both[: signing.PUBLIC_KEY_BYTES], both[signing.PUBLIC_KEY_BYTES :]
     is_known = signing.fingerprint(key) in signers
     if not (is_known and signing.is_valid(key, proof, FEED_PURPOSE, raw)):
-        signer = f"by {signing.fingerprint(key)}" if len(key) == signing.PUBLIC_KEY_BYTES else ""
+        signer = signing.fingerprint(key) if len(key) == signing.PUBLIC_KEY_BYTES else ""
         raise Damaged(
             "update-signature",
             f"{shown} is not signed by the Studio's release key"
-            + (f", but {signer}." if signer and not is_known else "."),
+            + (f", but by {signer}." if signer and not is_known else "."),
             hint="Nothing was changed. Do not use files from that place.",
         )
 

@@ -65,7 +65,7 @@ async def export(
             hint=f"`weir runtime install {recipe.name}` does that.",
         )
     target = _target(to, record)
-    meter = Meter(Stage.RUNTIME, f"Export {recipe.title}", report)
+    meter = Meter(Stage.RUNTIME, f"Exporting {recipe.title}", report)
     try:
         home = folders.named_folder(paths, recipe.name)
         with exclusive(home / INSTALL_LOCK) as is_ours:

@@ -156,7 +156,7 @@ async def install(
     """
     began = time.perf_counter()
     index = head.index
-    meter = Meter(Stage.RUNTIME, f"Import {index.recipe.title}", report)
+    meter = Meter(Stage.RUNTIME, f"Importing {index.recipe.title}", report)
     home = folders.named_folder(paths, index.record.name)
     try:
         home.mkdir(parents=True, exist_ok=True)

@@ -164,7 +164,9 @@ def opened(path: Path) -> Iterator[Bundle]:
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
-        raise NotFound("file-missing", f"There is no file {path}.", hint="Check it.") from error
+        raise NotFound(
+            "file-missing", f"There is no file {path}.", hint="Check the path."
+        ) from error
     except OSError as error:
         raise unreadable(path, error) from error
     with file, BlockReader(_Readable(path, file)) as blocks:

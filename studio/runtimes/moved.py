@@ -37,7 +37,7 @@ async def settle(paths: Paths, runtime: InstalledRuntime, report: Report) -> Non
     """
     done = await in_thread(functools.partial(_settled, paths, runtime))
     if done:
-        meter = Meter(Stage.RUNTIME, f"Settle {runtime.name} in its new place", report)
+        meter = Meter(Stage.RUNTIME, f"Settling {runtime.name} in its new place", report)
         meter.finish(f"{done} files name {folders.folder_of(paths, runtime)} now")
 
 

@@ -63,7 +63,7 @@ async def repair(recipe: RuntimeRecipe, paths: Paths, report: Report) -> Repaire
             f"{recipe.title} is not installed, so there is nothing to repair.",
             hint="Install it with `weir up`.",
         )
-    meter = Meter(Stage.RUNTIME, f"Repair {recipe.title}", report)
+    meter = Meter(Stage.RUNTIME, f"Repairing {recipe.title}", report)
     try:
         done = await _repair_locked(recipe, paths, record, meter)
         if done is None:

@@ -258,7 +258,7 @@ async def _examine_reporting(
     manifest = await in_thread(functools.partial(manifests.read, root))
     if manifest is None:
         return None
-    meter = Meter(Stage.RUNTIME, f"Verify {runtime.name}", report)
+    meter = Meter(Stage.RUNTIME, f"Verifying {runtime.name}", report)
     try:
         found = await examine_reporting(root, manifest, meter)
     except StudioError as error:

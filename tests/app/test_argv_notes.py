@@ -20,7 +20,7 @@ HOST = HostSnapshot(
         (None, (0,), 1, ""),
         ((0,), (0,), 1, ""),
         ((7,), (), 1, "This machine has no card 7 (cards here: 0 RTX 3090)."),
-        ((6, 7), (), 2, "This machine has no cards 6, 7 (cards here: 0 RTX 3090)."),
+        ((6, 7), (), 2, "This machine has no card 6 or 7 (cards here: 0 RTX 3090)."),
         (None, (), 4, "It is written for a machine with four cards that this one does not have."),
         ((0,), (), 0, "It uses no card, so `--gpus` changes nothing."),
         (None, (), 0, ""),

@@ -103,7 +103,7 @@ async def test_what_only_a_person_can_do_is_not_taken(made: Running) -> None:
     error = await refused(made.studio.remedies.fix(FixRequest(number=3)))
 
     assert error.code == "remedy-by-hand"
-    assert error.hint == "Run `sudo apt install gcc`."
+    assert error.hint == "Run this: `sudo apt install gcc`."
     assert made.studio.engine().state is EngineState.STOPPED
 
 

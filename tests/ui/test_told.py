@@ -32,6 +32,7 @@ SMALL = Told(
 )
 JOINED = frozenset(
     {
+        "It needs a card of compute capability",
         "cards here have at most", "of free disk", "tokens are more", "tokens takes",
         "one request waits", "Room for one more", "a few seconds left",
         "wants another key", "The engine ended with exit code",

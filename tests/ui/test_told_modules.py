@@ -28,6 +28,37 @@ COMPLETE = (
 )  # fmt: skip
 PARTS = frozenset(
     {
+        "weir presets pin 7", "second try, warm:", "third try, without the graph estimate:",
+        "boot of 7 on 7 7: 7", "It is made when the file is written.", "no longer kept", "weir up",
+        "The file will hold the key `7`: whoever reads it can use it.7", ", next switch in 7",
+        "Write seconds or a span such as `90s`, `30m` or `2h`, at most 7 hours7.",
+        "7 waits while 7 is served7", "# Made by `weir presets make` from 7.",
+        "# The planner chose [values]; change them as you like.", "The pool is 7 7 than forecast",
+        "7 The preset's own figures are used instead.", "7, 7 its error bar of ±7.",
+        "git pull && make deps", "git checkout TAG && make deps", "sudo apt install 7",
+        "sudo apt install --allow-downgrades ./weir-studio_7_amd64.deb",
+        "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA user_version", ", but by 7.",
+        "7 is not signed by the Studio's release key", "within 7 s, or was cut off.",
+        ": it ended by itself or was ended before it had proven itself.",
+        "Version 7 did not come up", '"7" wsl setup --yes',
+        "7 is not unpacked: 7 7.", "is no runtime's name, or its id is none", "is there twice",
+        "is not what its recipe is for (7)", "is no folder that a runtime lay in", "has no sha256",
+        "is file number 7", "is a file or a link, and something lies below it", "of this machine",
+        "is missing, and it is the interpreter", "is no path inside the runtime",
+        "is a record that is written here", "has a mode, size or time that no file has",
+        "is a link to 7, outside the runtime", "import ctypes, sys; ctypes.CDLL(sys.argv[1])",
+        "apt-get install", "dnf install", "zypper install", "7 Without it: 7.",
+        "a hunk without a file header", "a file header that no hunk follows", "a change of no file",
+        "the hunk above changes nothing", "the file ends inside a hunk",
+        "a hunk's line that begins with no blank, plus or minus",
+        "a file header without a change", "the hunk has more lines than its header says",
+        "a last line that is not the last one", "The patch 7 does not fit 7: 7: 7.7",
+        "an open recipe is refused before", "not our ref", "unadvertised object",
+        "`7` at commit 7 is not the series that the recipe of 7 describes: 7",
+        "couldn't find remote ref", "not found", "could not read Username",
+        "Authentication failed", "does not appear to be", "of compute capability 7",
+        "of compute capability 7 to 7", "of compute capability 7 or newer",
+        "of compute capability 7 or older",
         "weir switch", "weir plan 7", "weir gateway allow 7", ": the unit is masked.",
         "weir gateway listen 0.0.0.0 --expose", "the supervisor is not running",
         "cannot be understood: 7", "has status 7 and no reason", "the recipe",
@@ -75,13 +106,28 @@ def _text(node: ast.AST) -> str | None:
     return None
 
 
+WHOLE = ("app", "runtimes")
+"""Packages all of whose modules are complete, new ones too."""
+REPORTS = frozenset({"app/report_boot.py", "app/report_collect.py", "app/report_words.py"})
+"""They write the files of a report: English for whoever helps, and shown as they are saved."""
+
+
+def _modules() -> Iterator[str]:
+    yield from COMPLETE
+    for package in WHOLE:
+        for path in sorted((ROOT / "studio" / package).rglob("*.py")):
+            name = path.relative_to(ROOT / "studio").as_posix()
+            if name not in COMPLETE and name not in REPORTS:
+                yield name
+
+
 @pytest.fixture(scope="module")
 def chinese() -> Told:
     """Return the shipped sentences."""
     return told.read(ROOT / "assets/locale/zh_CN")
 
 
-@pytest.mark.parametrize("module", COMPLETE)
+@pytest.mark.parametrize("module", list(_modules()))
 def test_everything_that_a_module_says_is_said_in_chinese(module: str, chinese: Told) -> None:
     """A new sentence without a translation would stand in English between Chinese ones."""
     source = (ROOT / "studio" / module).read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def remove_view(plan: RemovePlan | None, *, can_act: bool) -> RemovalView | None
         lines.append(plural(plan.files, "file", "files"))
     if plan.stays_bytes:
         stays = t("{size} stay").format(size=bytes_text(plan.stays_bytes))
-        lines.append(f"{stays}: {plan.stays}" if plan.stays else stays)
+        lines.append(f"{stays}: {told(plan.stays)}" if plan.stays else stays)
     if plan.uses:
         lines.append(
             t("Afterwards these presets have no model: {presets}.").format(
