@@ -47,11 +47,13 @@ class Bundles:
 
         Raises: NotFound (`runtime-unknown`, `runtime-not-installed`), BadInput (`path-relative`),
         Busy (`install-running`, `export-stopped`), and what `studio.runtimes.bundle_export.export`
-        raises.
+        raises; NotFound (`folder-missing`) also for a folder that is none.
         """
         host = await self._host()
         recipe = self._catalog.recipe(name)
         to = _absolute(request.to)
+        if request.to.endswith("/") and not await asyncio.to_thread(to.is_dir):
+            raise NotFound("folder-missing", f"There is no folder {to}.", hint="Make it first.")
         key = _absolute(request.key) if request.key is not None else None
         return await self._installs.run(
             recipe.name,

@@ -3,6 +3,7 @@
 Paths are made absolute here: the service stands in another folder than the person.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ _OK = 0
 async def export_runtime(call: Invocation, connector: "Connector", console: Console) -> int:
     """Write an installed runtime into one signed file, showing how far it is."""
     request = ExportRequest(
-        to=_absolute(call.to or "."), key=_absolute(call.key) if call.key is not None else None
+        to=_target(call.to or "."), key=_absolute(call.key) if call.key is not None else None
     )
 
     await _require_installed(call.name, connector)
@@ -112,6 +113,11 @@ async def _signers(call: Invocation, client: "ControlClient") -> SignerList:
     if call.action == "forget":
         return await client.forget_signer(reference)
     return await client.signers()
+
+
+def _target(text: str) -> str:
+    """Return the place of an export; a slash at the end says that it is a folder."""
+    return _absolute(text) + ("/" if text.endswith(("/", os.sep)) else "")
 
 
 def _absolute(text: str) -> str:

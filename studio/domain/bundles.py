@@ -7,7 +7,11 @@ class ExportRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Write an installed runtime into one signed file."""
 
     to: str
-    """Absolute path, on the service's machine, of a new file or of a folder for it."""
+    """Absolute path, on the service's machine, of a new file or of a folder for it.
+
+    With a slash at its end it is a folder, which must be there: a stick that is not plugged in
+    would become a file of that name.
+    """
     key: str | None = None
     """Absolute path of an Ed25519 private key; None: the Studio's own, made when there is none."""
 

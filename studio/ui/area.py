@@ -18,8 +18,8 @@ class Area(QObject):
     """Signals: `changed` after anything here is other than before.
 
     `pending` names the questions under way, so that buttons rest meanwhile; `problem` is the last
-    refusal that nobody closed yet. That the service does not answer is none any more once it is
-    back.
+    refusal that nobody closed yet. It is none any more when the same question was answered, nor,
+    where the service did not answer, once that is back.
     """
 
     changed = Signal()
@@ -29,6 +29,8 @@ class Area(QObject):
         self._bridge = bridge
         self.pending: frozenset[str] = frozenset()
         self.problem: ErrorInfo | None = None
+        self._answerable: tuple[str, ErrorInfo] | None = None
+        """Which question brought the problem."""
         bridge.opened.connect(self._on_service_back)
 
     def dismiss(self) -> None:
@@ -56,19 +58,30 @@ class Area(QObject):
 
         def taken(value: T) -> None:
             self.pending -= {name}
+            self._forget(name)
             done(value)
             self.changed.emit()
 
         def refused(error: ErrorInfo) -> None:
             self.pending -= {name}
+            before = self.problem
             if failed is not None:
                 failed(error)
             else:
                 self.problem = error
+            if self.problem is not None and self.problem is not before:
+                self._answerable = (name, self.problem)
             self.changed.emit()
 
         (put or self.put)(question, taken, refused)
         return True
+
+    def _forget(self, name: str) -> None:
+        """Drop the problem of a question that is answered by now."""
+        if self._answerable is not None and self._answerable[0] == name:
+            if self.problem is self._answerable[1]:
+                self.problem = None
+            self._answerable = None
 
     def _on_service_back(self) -> None:
         if self.problem is not None and self.problem.exit_status == ServiceUnreachable.exit_status:

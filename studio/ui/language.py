@@ -22,6 +22,7 @@ NAMES = {SOURCE: "English", CHINESE: "简体中文"}
 
 _TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
 
+_language = SOURCE
 _now: gettext.NullTranslations = gettext.NullTranslations()
 _told: sentences.Told = sentences.NOTHING
 _ways: ways.Ways = ways.Ways()
@@ -44,12 +45,18 @@ def suited(system: Sequence[str]) -> str:
 def speak(language: str, assets: Path) -> None:
     """Use `language` (`en`, `zh_CN`) from now on; one that is not here falls back to English."""
     found = gettext.translation(DOMAIN, str(assets / "locale"), languages=[language], fallback=True)
-    global _now, _told, _ways
+    global _language, _now, _told, _ways
+    _language = language
     _ways = ways.read(assets / "ways.toml")
     _now = found if language != SOURCE else gettext.NullTranslations()
     _told = (
         sentences.NOTHING if language == SOURCE else sentences.read(assets / "locale" / language)
     )
+
+
+def spoken() -> str:
+    """Return the language spoken now."""
+    return _language
 
 
 def t(text: str) -> str:

@@ -21,6 +21,7 @@ from studio.domain.control import (
 )
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import Event, KeysChanged, LogAppended, Ticked
+from studio.domain.hardware import HostSnapshot
 from studio.domain.metrics import LogLine, Tick
 from studio.domain.report import ReportPreview
 from studio.domain.server import EngineState
@@ -100,6 +101,11 @@ class Session(QObject):
         """Read the presets again: one was changed, or somebody else may have changed one."""
         if self.known.link is Link.LIVE:
             self._bridge.ask(lambda client: client.presets(), self._on_presets, self._on_no_presets)
+
+    def look_at_machine(self) -> None:
+        """Have the machine looked at again: disk and memory are others than a while ago."""
+        if self.known.link is Link.LIVE:
+            self._bridge.ask(lambda client: client.host(), self._on_host, self._on_no_host)
 
     def restart(self) -> None:
         """Restart the engine."""
@@ -314,6 +320,13 @@ class Session(QObject):
 
     def _on_no_presets(self, _error: ErrorInfo) -> None:
         """Go on with those that are known."""
+
+    def _on_host(self, found: HostSnapshot) -> None:
+        if self.known.host != found:
+            self._set(host=found)
+
+    def _on_no_host(self, _error: ErrorInfo) -> None:
+        """Go on with what was seen before."""
 
     def _on_status(self, status: Status) -> None:
         if status.host is not None:

@@ -15,8 +15,9 @@ from studio.ui.between import lasting
 from studio.ui.bridge import Bridge
 from studio.ui.daily_look import DailyLook
 from studio.ui.focus import FocusKeeper, focus_named, focused_name
-from studio.ui.language import speak, suited
+from studio.ui.language import speak, spoken, suited
 from studio.ui.notify import Notifier
+from studio.ui.qt_words import QtWords
 from studio.ui.session import Session
 from studio.ui.settings import WindowSettings
 from studio.ui.state import Known
@@ -54,6 +55,8 @@ class Shell(QObject):
         self._is_ending = False
         self._before = session.known
         self._said: frozenset[str] = frozenset()
+        self.qt_words = QtWords()
+        self.qt_words.speak(spoken())
         look.motion.choose(settings.motion)
         self.tray = tray or Tray(look)
         self.notifier = Notifier(bridge, look.icons.application())
@@ -182,6 +185,7 @@ class Shell(QObject):
 
     def _on_language(self, language: str | None) -> None:
         speak(language or suited(QLocale.system().uiLanguages()), self._assets)
+        self.qt_words.speak(spoken())
         QTimer.singleShot(0, self, self._rebuild)  # a widget of the old window is still asking
 
     def _rebuild(self) -> None:

@@ -53,6 +53,10 @@ class WelcomeArea(Area):
         self.plans.clear()
         self.changed.emit()
 
+    def look_anew(self) -> None:
+        """Ask again, and show what was found until the answers are there."""
+        self._asked = None
+
     def note_served(self) -> None:
         """Something serves: this is no first run any more."""
         self.was_served = True

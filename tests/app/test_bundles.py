@@ -81,6 +81,22 @@ async def test_only_whole_paths_are_taken(made: Made, text: str) -> None:
         assert caught.value.code == "path-relative"
 
 
+async def test_a_folder_that_is_not_there_does_not_become_a_file(
+    made: Made, tmp_path: Path
+) -> None:
+    """A stick that is not plugged in would be a file of two gigabytes beside the others."""
+    service, stick = bundles(made.stand_in), tmp_path / "stick"
+
+    with pytest.raises(NotFound) as caught:
+        await service.export(NAME, ExportRequest(to=f"{stick}/"))
+    assert caught.value.code == "folder-missing"
+    assert not stick.exists()
+
+    stick.mkdir()
+    out = await service.export(NAME, ExportRequest(to=f"{stick}/"))
+    assert Path(out.path).parent == stick
+
+
 @pytest.mark.parametrize("saying", ["Reading every file", "Looking at", "Packing"])
 async def test_an_export_that_was_stopped_leaves_no_file(
     made: Made, tmp_path: Path, saying: str

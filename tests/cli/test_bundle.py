@@ -47,6 +47,7 @@ def test_paths_are_those_of_the_person_s_folder(
     weir("runtime", "export", NAME)
     weir("runtime", "export", NAME, "--to", "stick/x.tar.gz", "--key", "~/team.pem")
     weir("runtime", "import", "x.tar.gz", "--trust", FINGERPRINT)
+    weir("runtime", "export", NAME, "--to", "stick/")
 
     bodies = [raw for raw in service.bodies if raw]
     first, second = (msgspec.json.decode(raw, type=ExportRequest) for raw in bodies[:2])
@@ -56,6 +57,8 @@ def test_paths_are_those_of_the_person_s_folder(
         str(tmp_path / "stick/x.tar.gz"),
         str(Path.home() / "team.pem"),
     )
+    last = msgspec.json.decode(bodies[3], type=ExportRequest)
+    assert last.to == f"{tmp_path}/stick/", "it says that it is a folder"
     assert (third.path, third.trust) == (str(tmp_path / "x.tar.gz"), FINGERPRINT)
 
 

@@ -391,6 +391,8 @@ class FakeService:
             said = area(method, route, body)
             if said is not None:
                 return said
+        if route == "/host":
+            return self.host
         found = self.serving.answer(route, body)
         return found() if found is not None else None
 

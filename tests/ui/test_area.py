@@ -10,6 +10,7 @@ from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.window import MainWindow
 from tests.ui.fake_service import FakeService
+from tests.ui.fake_serving import POOL_REPORT
 
 
 def test_an_answer_comes_on_qts_thread_and_is_announced(
@@ -36,6 +37,27 @@ def test_a_refusal_stays_until_it_is_closed(qtbot: QtBot, bridge: Bridge) -> Non
     qtbot.waitUntil(lambda: area.problem is not None)
     assert area.problem.code == "service-unreachable"
     area.dismiss()
+    assert area.problem is None
+
+
+def test_an_answer_closes_the_refusal_of_the_same_question_only(
+    qtbot: QtBot, window: MainWindow, bridge: Bridge, service: FakeService
+) -> None:
+    """What was refused before is possible by now; the card of another deed is still true."""
+    area = Area(bridge)
+
+    def ask(name: str) -> None:
+        area.ask(name, lambda client: client.pool(), lambda _pool: None)
+        qtbot.waitUntil(lambda: not area.pending)
+
+    service.serving.pool = ErrorInfo(code="not-yet", message="Nothing serves yet.")
+    ask("pool")
+    assert area.problem is not None
+    service.serving.pool = POOL_REPORT
+
+    ask("another")
+    assert area.problem is not None
+    ask("pool")
     assert area.problem is None
 
 

@@ -1,14 +1,19 @@
 """The home page beside the engine: plan, alarms and remedies, clicked in the real window."""
 
 import msgspec
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import AlarmChanged, EngineChanged, PoolChanged
 from studio.domain.hardware import Gpu
+from studio.domain.plans import PlanVerdict
 from studio.domain.server import EngineSnapshot, EngineState
+from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
-from tests.ui.fake_service import BOOT_FAILED, CONSENT, FAST, HOST, FakeService
+from tests.ui.conftest import PATIENCE_MS
+from tests.ui.fake_service import BOOT_FAILED, CONSENT, DEMO, FAST, HOST, FakeService
 from tests.ui.fake_serving import POOL_REPORT, SMALLER, SPILLS, offered, recorded_plan
 from tests.ui.test_window import click, shown, text
 
@@ -24,6 +29,68 @@ def test_the_marked_preset_is_planned_and_another_one_when_it_is_marked(
 
     qtbot.waitUntil(lambda: text(window, "plan-notes") == "Its runtime is not pinned.")
     assert [one.preset for one in service.serving.plans][-1] == FAST.id
+
+
+@pytest.fixture
+def one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the window from asking for everything anew because the fake says nothing for long."""
+    monkeypatch.setattr("studio.ui.bridge._QUIET_S", 10 * PATIENCE_MS)
+
+
+@pytest.mark.usefixtures("one_stream")
+def test_after_a_start_the_choice_begins_at_the_top_and_with_what_holds_now(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """What was downloaded for it is there now; a size and a disk of before would be wrong."""
+    service.be_ready()
+    service.publish(EngineChanged(engine=service.engine))
+    qtbot.waitUntil(lambda: text(window, "state").startswith("Ready"))
+    plan = recorded_plan("four-cards")
+    service.presets = [msgspec.structs.replace(DEMO, download_bytes=0), FAST]
+    service.serving.plan = msgspec.structs.replace(
+        plan, download_bytes=0, verdict=PlanVerdict.DOES_NOT_FIT
+    )
+    service.host = msgspec.structs.replace(HOST, disk_free_bytes=7 << 30)
+    window.resize(900, 600)
+    bar = window.home.view.scroller.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+
+    click(qtbot, window, "stop")
+
+    qtbot.waitUntil(lambda: shown(window, "chooser"))
+    assert bar.value() == 0
+    is_anew(qtbot, window, disk="7.00 GiB free")
+
+
+@pytest.mark.usefixtures("one_stream")
+def test_coming_back_to_the_choice_looks_at_it_anew(
+    qtbot: QtBot, service: FakeService, window: MainWindow
+) -> None:
+    """On another page a model was removed, or one was fetched."""
+    qtbot.waitUntil(lambda: text(window, "plan-verdict") == "Fits this machine")
+    window.show_page(PageId.KEYS)
+    plan = recorded_plan("four-cards")
+    service.presets = [msgspec.structs.replace(DEMO, download_bytes=0), FAST]
+    service.serving.plan = msgspec.structs.replace(
+        plan, download_bytes=0, verdict=PlanVerdict.DOES_NOT_FIT
+    )
+    service.host = msgspec.structs.replace(HOST, disk_free_bytes=9 << 30)
+
+    window.show_page(PageId.SERVE)
+
+    is_anew(qtbot, window, disk="9.00 GiB free")
+
+
+def is_anew(qtbot: QtBot, window: MainWindow, *, disk: str) -> None:
+    """Wait until list, plan and machine are those of now."""
+    row = window.findChild(QWidget, f"preset-{DEMO.id}")
+    machine = window.findChild(QWidget, "machine")
+    assert row is not None
+    assert machine is not None
+    qtbot.waitUntil(lambda: "Downloads" not in row.accessibleDescription())
+    qtbot.waitUntil(lambda: text(window, "plan-verdict") == "Does not fit this machine")
+    qtbot.waitUntil(lambda: disk in (one.text() for one in machine.findChildren(QLabel)))
 
 
 def test_cards_can_be_chosen_where_there_are_several(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.domain.events import AlarmChanged, EngineChanged, LogAppended
@@ -91,6 +91,7 @@ def shell(
     yield made
     made.quit()
     speak("en", ASSETS)
+    made.qt_words.speak("en")
     made.window.deleteLater()
     qapp.setQuitOnLastWindowClosed(True)
 
@@ -203,6 +204,25 @@ def test_another_language_builds_the_window_anew_in_place(
     assert isinstance(logs, LogsController)
     qtbot.waitUntil(lambda: [one.text for one in logs.view.view.lines.shown] == ["Started."])
     assert service.listeners == 1
+
+
+def test_another_language_is_qts_too(qtbot: QtBot, shell: Shell) -> None:
+    """The menu of a text field stood there in English, between Chinese words."""
+
+    def menu() -> list[str]:
+        words = shell.window.findChild(QLineEdit, "log-search")
+        assert words is not None
+        return [action.text() for action in words.createStandardContextMenu().actions()]
+
+    shell.window.show_page(PageId.LOGS)
+    assert any("Copy" in text for text in menu())
+
+    shell.window.guide.language_asked.emit("zh_CN")
+    assert any("复制" in text for text in menu())
+    assert not any("Copy" in text for text in menu())
+
+    shell.window.guide.language_asked.emit("en")
+    assert any("Copy" in text for text in menu())
 
 
 def test_another_language_keeps_focus_and_what_was_typed(

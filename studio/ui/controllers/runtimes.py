@@ -143,7 +143,8 @@ class RuntimesController(Controller):
     def export_to(self, folder: str, _more: str = "") -> None:
         """Write the runtime that the dialog was opened for into one file in a folder."""
         name = self._exported
-        self.area.do(lambda client, _yes: client.export_runtime(name, ExportRequest(to=folder)))
+        request = ExportRequest(to=f"{folder.rstrip('/')}/")
+        self.area.do(lambda client, _yes: client.export_runtime(name, request))
 
     def import_from(self, path: str, trust: str) -> None:
         """Install a runtime out of a file; `trust` is the fingerprint of a signer, or empty."""

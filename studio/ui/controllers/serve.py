@@ -61,6 +61,8 @@ class ServeController(Controller):
         self.view.wsl.look_asked.connect(self.wsl.look)
         self._welcomes: bool | None = None
         """Whether the first run is shown; None: as long as nothing was ever served."""
+        self._mode: Mode | None = None
+        """What the page showed last; None: nothing yet, or nothing of this service."""
         session = desk.session
         self.view.preset_chosen.connect(self._on_preset)
         self.view.start_asked.connect(self.start)
@@ -75,6 +77,11 @@ class ServeController(Controller):
         self.view.welcome.start_asked.connect(self._on_first_start)
         self.view.welcome.look_asked.connect(self._on_look_again)
         self.view.welcome.left.connect(self._on_welcome_left)
+
+    def enter(self) -> None:
+        """Look at what there is to choose: meanwhile a model may have come, or gone."""
+        if self._mode is Mode.CHOOSE:
+            self._look_anew()
 
     def leave(self) -> None:
         """Stop an answer that nobody sees."""
@@ -118,6 +125,7 @@ class ServeController(Controller):
         identities = {preset.id for preset in known.presets or ()}
         if self._chosen not in identities:
             self._chosen = known.engine.preset or proposed(known.presets)
+        self._turn(known)
         self._show(known)
         self._plan(known)
 
@@ -155,6 +163,26 @@ class ServeController(Controller):
             self._choosing = not self._choosing
             self.desk.go_to(PageId.SERVE)
             self.chosen_changed.emit()
+
+    def _turn(self, known: Known) -> None:
+        """Begin at the top with what the page now shows, and with what holds now.
+
+        A start leaves a machine that is other than the one that was looked at before it.
+        """
+        before = self._mode
+        self._mode = mode_of(known, choosing=self._choosing)
+        if known.link is not Link.LIVE:
+            self._mode = None  # a service that comes back tells everything anyway
+        elif self._mode is not before and before is not None:
+            self.view.scroller.verticalScrollBar().setValue(0)
+            if self._mode is Mode.CHOOSE:
+                self._look_anew()
+
+    def _look_anew(self) -> None:
+        self.first.look_anew()
+        self.desk.session.refresh_presets()
+        self.desk.session.look_at_machine()
+        self.area.plan_again()
 
     def _on_preset(self, preset: str) -> None:
         self._chosen, self._gpus = preset, None

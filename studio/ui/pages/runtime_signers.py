@@ -1,18 +1,16 @@
 """Whose runtimes may be installed from files: the list, and a field for one more."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from studio.ui.language import t
 from studio.ui.theme import Look
 from studio.ui.viewmodels.signers import SignersView, SignerView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.cards import Card
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import Elided, label, selectable, show_text
 
 _NAME_WIDTH = 200
-_SINCE_WIDTH = 176
-"""As wide in each row, so that what stands before it begins at one place."""
 
 
 class SignersCard(Card):
@@ -78,18 +76,19 @@ class SignersCard(Card):
 
     def _row(self, view: SignerView) -> QWidget:
         row = QWidget()
+        name = Elided("body")
+        name.show_text(view.name)
+        fingerprint = selectable("mono", t("Fingerprint of {name}").format(name=view.name))
+        fingerprint.setText(view.fingerprint)  # whole: it is there to be compared
+        said = QVBoxLayout()
+        said.setSpacing(0)
+        said.addWidget(name)
+        said.addWidget(fingerprint)
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(self._look.space("step") * 3)
-        name = Elided("body")
-        name.show_text(view.name)
-        shown = Elided("mono")
-        shown.show_text(view.shown, view.fingerprint)
-        line.addWidget(name, 1)
-        line.addWidget(shown, 1)
-        since = label("quiet", view.since)
-        since.setMinimumWidth(_SINCE_WIDTH)
-        line.addWidget(since)
+        line.addLayout(said, 1)
+        line.addWidget(label("quiet", view.since))
         button = Button(
             self._look, f"signer-forget-{view.fingerprint}", t("Trust no more"), kind="plain"
         )

@@ -6,16 +6,12 @@ from studio.domain.bundles import Signer, SignerList
 from studio.ui.language import t
 from studio.ui.viewmodels.dates import instant_text
 
-_SHOWN = 23
-"""Characters of a fingerprint in a row; all of it is in the hover."""
-
 
 class SignerView(msgspec.Struct, frozen=True, kw_only=True):
     """One signer."""
 
     fingerprint: str
     name: str
-    shown: str
     since: str
     can_forget: bool
     spoken: str
@@ -50,13 +46,9 @@ def _row(one: Signer) -> SignerView:
         if one.is_own
         else t("since {when}").format(when=instant_text(one.trusted_at))
     )
-    shown = one.fingerprint
-    if len(shown) > _SHOWN:
-        shown = f"{shown[:_SHOWN]}…"
     return SignerView(
         fingerprint=one.fingerprint,
         name=name,
-        shown=shown,
         since=since,
         can_forget=not one.is_own,
         spoken=t("Trust {name} no more").format(name=name),

@@ -2,12 +2,13 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.cli.bundle import BUNDLE_COMMANDS
 from studio.cli.models import MODEL_COMMANDS
 from studio.cli.runtime import RUNTIME_COMMANDS
+from studio.domain.bundles import Signer, SignerList
 from studio.ui.controllers.runtimes import RuntimesController
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.window import MainWindow
@@ -59,6 +60,30 @@ def test_a_signer_is_trusted_and_forgotten(
     click(qtbot, window, f"signer-forget-{SIGNER}")
     qtbot.waitUntil(lambda: all(one.fingerprint != SIGNER for one in page.area.signers.signers))
     qtbot.waitUntil(lambda: not shown(page.view.signers, f"signer-forget-{SIGNER}"))
+
+
+def test_fingerprints_stand_there_whole_also_in_a_small_window(
+    qtbot: QtBot, page: RuntimesController, window: MainWindow
+) -> None:
+    """They are there to be compared: two that differ in their last sign looked the same."""
+    window.resize(900, 600)
+    begin = "e7f0-609e-9ead-c363-2c82-9ff6-fd3f-a9a"
+    signers = tuple(
+        Signer(fingerprint=f"{begin}{last}", name="Ada " * 30, trusted_at="2026-11-02T10:00:00")
+        for last in "01"
+    )
+    page.area.signers = SignerList(signers=signers)
+    page.area.changed.emit()
+
+    found = [one for one in page.view.signers.findChildren(QLabel) if begin in one.text()]
+    assert {one.text() for one in found} == {one.fingerprint for one in signers}
+    qtbot.waitUntil(
+        lambda: all(one.width() >= one.fontMetrics().horizontalAdvance(one.text()) for one in found)
+    )
+    card = page.view.signers
+    assert all(one.mapTo(card, one.rect().topRight()).x() <= card.width() for one in found)
+    shown_ones = [one for one in card.findChildren(QPushButton) if one.text() == "Trust no more"]
+    assert all(one.mapTo(card, one.rect().topRight()).x() <= card.width() for one in shown_ones)
 
 
 def test_the_page_can_do_what_weir_runtime_can(page: RuntimesController) -> None:

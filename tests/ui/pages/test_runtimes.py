@@ -214,7 +214,7 @@ def test_an_unknown_signer_is_asked_about_with_the_fingerprint(
 def test_an_export_goes_into_the_folder_that_was_given(
     qtbot: QtBot, page: RuntimesController, window: MainWindow, fake: FakeRuntimes
 ) -> None:
-    """Its fingerprint is shown: the other side has to compare it."""
+    """Its fingerprint is shown: the other side has to compare it. A folder that is gone is none."""
     click(qtbot, window, "runtime-export")
     dialog = window.findChild(PathDialog)
     assert dialog is not None
@@ -222,7 +222,7 @@ def test_an_export_goes_into_the_folder_that_was_given(
     click(qtbot, dialog, "export-do")
 
     qtbot.waitUntil(lambda: page.view.said.isVisible())
-    assert ("export", ExportRequest(to="/media/großer stick")) in fake.asked
+    assert ("export", ExportRequest(to="/media/großer stick/")) in fake.asked
     assert SIGNER in tree_text(page.view.said)
 
 
