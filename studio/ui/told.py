@@ -7,7 +7,7 @@ preset of the person's own says what its author wrote. Pure but for reading the 
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -28,6 +28,9 @@ _CLAUSE = re.compile(r"[;:.?] ")
 fits whatever ends so."""
 _DEEPEST = 3
 """A sentence may hold another one in a place, that one a name; more is no sentence of ours."""
+_MOST_CLAUSES = 8
+_LONGEST_RUN = 3
+"""Of sentences that are one text of the catalogue."""
 _KEPT = 4096
 
 
@@ -61,16 +64,41 @@ class Told:
         return self._whole(text) if text and (self._exact or self._patterns) else text
 
     def _look(self, text: str, depth: int) -> str:
+        parts = _END.split(text)
         found = self._one(text, depth)
         if found is not None:
             return found
-        parts = _END.split(text)
-        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
-        if not any(said):
-            return text
-        return _joined([now or was for now, was in zip(said, parts, strict=True)])
+        said = list(self._runs(parts, depth)) if len(parts) > 1 else []
+        if said and all(now is not None for _, now in said):
+            return _joined([now or was for was, now in said])
+        found = self._one(text, depth, wide=True) if said else None
+        if found is not None:
+            return found
+        if any(now is not None for _, now in said):
+            return _joined([now or was for was, now in said])
+        return self._clauses(text, depth) or text
 
-    def _one(self, text: str, depth: int) -> str | None:
+    def _runs(self, parts: list[str], depth: int) -> Iterator[tuple[str, str | None]]:
+        """Yield sentences, or some in a row that are one text, with their translation."""
+        at = 0
+        while at < len(parts):
+            for end in range(min(len(parts), at + _LONGEST_RUN), at, -1):
+                was = " ".join(parts[at:end])
+                now = self._one(was, depth)
+                if now is not None or end - at == 1:
+                    yield was, now
+                    at = end
+                    break
+
+    def _clauses(self, text: str, depth: int) -> str | None:
+        """Return a list of clauses, each of which is known: no sentence of two languages."""
+        parts = text.split("; ", _MOST_CLAUSES)
+        said = [self._one(part, depth) for part in parts] if len(parts) > 1 else []
+        known = [one for one in said if one is not None]
+        return "；".join(known) if known and len(known) == len(parts) else None
+
+    def _one(self, text: str, depth: int, *, wide: bool = False) -> str | None:
+        """Return the words for one text; with `wide` a place may reach into a next sentence."""
         exact = self._exact.get(text)
         if exact is not None or depth > _DEEPEST:
             return exact
@@ -78,7 +106,9 @@ class Told:
             if pattern.anchor not in text:
                 continue
             match = pattern.form.fullmatch(text)
-            said = None if match is None else self._filled(pattern, match.groups(), depth)
+            if match is None or (not wide and any(map(_END.search, match.groups()))):
+                continue
+            said = self._filled(pattern, match.groups(), depth)
             if said is not None:
                 return said
         return None

@@ -28,6 +28,9 @@ SMALL = Told(
         "{sentence}": "never",
         "Not now: {why}": "现在不行：{why}",
         "{one} or {other}": "{one} 或 {other}",
+        "It failed: {why}.": "失败：{why}。",
+        "One more failed too.": "另一个也失败了。",
+        "Look at the log. It says more.": "看日志，里面有更多。",
     }
 )
 JOINED = frozenset(
@@ -63,6 +66,11 @@ def chinese() -> Told:
         ("Write 5 or 6", "Write 5 or 6"),
         ("5 or 6", "5 或 6"),
         ("Say yes or no to it", "Say yes or no to it"),
+        ("It failed: no name. One more failed too.", "失败：no name。另一个也失败了。"),
+        ("It failed: no name. Nobody knows this.", "失败：no name. Nobody knows this。"),
+        ("It failed: no. Look at the log. It says more.", "失败：no。看日志，里面有更多。"),
+        ("Chat, fast; Close chrome first.", "快速聊天；关掉 chrome。"),
+        ("Chat, fast; nobody knows this", "Chat, fast; nobody knows this"),
         ("", ""),
         ("多余 {brace} (.*", "多余 {brace} (.*"),
     ],
