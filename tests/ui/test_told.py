@@ -40,6 +40,7 @@ JOINED = frozenset(
         "wants another key", "The engine ended with exit code",
         "The engine was ended by signal", "The service's answer cannot be understood",
         "The service's answer has status",
+        "larger than at the boot of", "smaller than at the boot of", "more of the card",
     }
 )  # fmt: skip
 """Phrases that code makes of a count and a word, or of two parts."""
