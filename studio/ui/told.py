@@ -17,6 +17,7 @@ COMPILED = "LC_MESSAGES/told.json"
 _PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 _END = re.compile(r"(?<=[.!?]) +(?=[^a-z\s])")
 """Between two sentences: the next one begins with a capital, a figure or a mark."""
+_BORDER = re.compile(rf"{_END.pattern}|; ")
 _LEAST_LETTERS = 3
 """A pattern says at least so much itself: one that is all places would take any sentence."""
 _WEAK = 8
@@ -26,6 +27,9 @@ _FOREIGN = re.compile(r"[a-z]{3,}")
 _CLAUSE = re.compile(r"[;:.?] ")
 """A first place with such a mark inside took the beginning of another sentence: `{free} is free`
 fits whatever ends so."""
+_HAN = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
+_SPACED = (re.compile(rf"{_HAN} \Z"), re.compile(rf"\A {_HAN}"))
+_ONE_HAN = re.compile(_HAN)
 _DEEPEST = 3
 """A sentence may hold another one in a place, that one a name; more is no sentence of ours."""
 _MOST_CLAUSES = 8
@@ -64,19 +68,23 @@ class Told:
         return self._whole(text) if text and (self._exact or self._patterns) else text
 
     def _look(self, text: str, depth: int) -> str:
-        parts = _END.split(text)
         found = self._one(text, depth)
         if found is not None:
             return found
+        ways = (
+            self._in_a_row(text, depth),
+            self._clauses(text, depth),
+            self._one(text, depth, wide=True),
+        )
+        return min((way for way in ways if way is not None), key=_foreign_words, default=text)
+
+    def _in_a_row(self, text: str, depth: int) -> str | None:
+        """Return sentences behind each other; those that nobody translated stay."""
+        parts = _END.split(text)
         said = list(self._runs(parts, depth)) if len(parts) > 1 else []
-        if said and all(now is not None for _, now in said):
-            return _joined([now or was for was, now in said])
-        found = self._one(text, depth, wide=True) if said else None
-        if found is not None:
-            return found
-        if any(now is not None for _, now in said):
-            return _joined([now or was for was, now in said])
-        return self._clauses(text, depth) or text
+        if all(now is None for _, now in said):
+            return None
+        return _joined([now or was for was, now in said])
 
     def _runs(self, parts: list[str], depth: int) -> Iterator[tuple[str, str | None]]:
         """Yield sentences, or some in a row that are one text, with their translation."""
@@ -98,7 +106,7 @@ class Told:
         return "；".join(known) if known and len(known) == len(parts) else None
 
     def _one(self, text: str, depth: int, *, wide: bool = False) -> str | None:
-        """Return the words for one text; with `wide` a place may reach into a next sentence."""
+        """Return the words for one text; with `wide` a place may reach into a next clause."""
         exact = self._exact.get(text)
         if exact is not None or depth > _DEEPEST:
             return exact
@@ -106,7 +114,7 @@ class Told:
             if pattern.anchor not in text:
                 continue
             match = pattern.form.fullmatch(text)
-            if match is None or (not wide and any(map(_END.search, match.groups()))):
+            if match is None or (not wide and any(map(_BORDER.search, match.groups()))):
                 continue
             said = self._filled(pattern, match.groups(), depth)
             if said is not None:
@@ -122,7 +130,7 @@ class Told:
             return None
         if pattern.weight < _WEAK and any(_FOREIGN.search(value) for value in values.values()):
             return None
-        return _PLACE.sub(lambda place: values.get(place[1], place[0]), pattern.words)
+        return _put(pattern.words, values)
 
 
 NOTHING = Told({})
@@ -155,6 +163,23 @@ def _pattern(text: str, words: str) -> _Pattern:
         opens=not plain[0],
         weight=sum(map(len, plain)),
     )
+
+
+def _put(words: str, values: Mapping[str, str]) -> str:
+    """Return `words` with values in their places: no space between two Chinese characters."""
+    said, *rest = _PLACE.split(words)
+    for name, after in zip(rest[::2], rest[1::2], strict=True):
+        value = values.get(name, f"{{{name}}}")
+        if _SPACED[0].search(said) and _ONE_HAN.match(value):
+            said = said[:-1]
+        said += value
+        is_tight = _SPACED[1].match(after) and _ONE_HAN.fullmatch(value[-1:])
+        said += after[1:] if is_tight else after
+    return said
+
+
+def _foreign_words(text: str) -> int:
+    return len(_FOREIGN.findall(text))
 
 
 def _joined(parts: list[str]) -> str:
