@@ -34,7 +34,7 @@ def _with_row(result: BenchResult, row: Row, same_share: float) -> BenchComparis
             continue
         value = getattr(part, figure.name) if part is not None else None
         if part is None or value is None:
-            notes.append(f"Published {figure.text(published)} {what}: not measured in this run.")
+            notes.append(f"Published {what}: {figure.text(published)}, not measured in this run.")
             continue
         subject = f"{label(part.name)}, {figure.noun}"
         differences += beside(figure, part.name, subject, value, published, "published", same_share)

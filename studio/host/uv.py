@@ -216,12 +216,12 @@ def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
         return _disk_full(request.cache, result.tail)
     if damaged := _HASH.search(text):
         return _wrong_bytes(
-            f"{damaged[1]} is not the file that the lock names: its sha256 differs", evidence
+            f"{damaged[1]} is not the file that the lock names: its sha256 differs.", evidence
         )
     if result.timed_out or _UNREACHABLE.search(text):
         return _unreachable(request, text, evidence)
     if (broken := _BROKEN.search(text)) and _BROKEN_CAUSE.search(text):
-        return _wrong_bytes(f"The wheel of {broken[1]} is not whole", evidence)
+        return _wrong_bytes(f"The wheel of {broken[1]} is not whole.", evidence)
     if _REFUSED.search(text):
         return HostLacks(
             "not-writable",
@@ -241,7 +241,7 @@ def explain(result: process.RunResult, request: PackageRequest) -> StudioError:
 def _wrong_bytes(sentence: str, evidence: tuple[str, ...]) -> Damaged:
     return Damaged(
         "package-hash",
-        f"{sentence}.",
+        sentence,
         hint="Remove that file from the wheel folder or mirror it came from, then run it again; "
         "if it came from an index, the index serves another file under this name.",
         evidence=evidence,
@@ -250,16 +250,16 @@ def _wrong_bytes(sentence: str, evidence: tuple[str, ...]) -> Damaged:
 
 def _unreachable(request: PackageRequest, text: str, evidence: tuple[str, ...]) -> NetworkFailure:
     named = _NAME.search(text)
-    missing = f"; {named[1]} was the first one missing" if named else ""
+    more = f" The first one missing is {named[1]}." if named else ""
     if request.policy is not None and request.policy.offline:
-        missing += f". The network is switched off by {request.policy.offline_source}"
+        more += f" The network is switched off by {request.policy.offline_source}."
     wanted = " ".join(request.pins) or f"--require-hashes -r {request.requirements}"
     indexes = "".join(f"--extra-index-url {url} " for url in request.extra_indexes)
     return NetworkFailure(
         "packages-unreachable",
-        f"{request.what} cannot be fetched from the configured package sources{missing}.",
-        hint="On a machine with network and the same Python series run: python3 -m pip download "
-        f"--no-deps --only-binary :all: {indexes}-d wheels {wanted}. Bring the folder `wheels` "
+        f"{request.what} cannot be fetched from the configured package sources.{more}",
+        hint="On a machine with network and the same Python series run `python3 -m pip download "
+        f"--no-deps --only-binary :all: {indexes}-d wheels {wanted}`. Bring the folder `wheels` "
         "here, set PIP_FIND_LINKS to its path, and run it again (docs/user/offline.md).",
         evidence=evidence,
         data={"requirements": str(request.requirements)},

@@ -127,8 +127,10 @@ def rank_faults(
         return (), ()
     # One KV head, or the one vector of latent attention, can only be copied.
     if is_whole and (kv_heads == 1 or not is_asked_for):
-        heads = "KV head is" if kv_heads == 1 else f"{kv_heads} KV heads are"
-        return (), (f"Its {heads} copied to make {ranks}: one for each card.",)
+        note = f"Its {kv_heads} KV heads are copied to make {ranks}: one for each card."
+        if kv_heads == 1:
+            note = f"Its KV head is copied to make {ranks}: one for each card."
+        return (), (note,)
     sentence = (
         f"It cannot be split over {ranks} cards: its {kv_heads} KV heads go over {listed} "
         f"card{'' if listed == '1' else 's'}."

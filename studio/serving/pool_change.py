@@ -17,9 +17,9 @@ _LEAST_SHARE = 0.05
 _LEAST_BYTES = 8 * MIB
 _PINNED = "kv_cache_memory_bytes"
 _PARTS = (
-    ("weights_bytes", "the weights take"),
-    ("activation_peak_bytes", "the trial run took"),
-    ("non_torch_bytes", "what lies outside PyTorch (driver, libraries) takes"),
+    ("weights_bytes", "The weights take"),
+    ("activation_peak_bytes", "The trial run took"),
+    ("non_torch_bytes", "What lies outside PyTorch (driver, libraries) takes"),
     ("graph_pool_bytes", "CUDA graphs take"),
 )
 
@@ -88,7 +88,7 @@ def _parts(both: _Both) -> list[str]:
     found = []
     for by, words in sorted(known, key=lambda one: -abs(one[0])):
         if abs(by) >= least:
-            found.append(f"{_capital(words)} {bytes_text(abs(by))} {_more(by)}.")
+            found.append(f"{words} {bytes_text(abs(by))} {_more(by)}.")
     return found
 
 
@@ -115,10 +115,6 @@ def _around(both: _Both) -> list[str]:
             else "Memory was set aside for CUDA graphs again before they were captured."
         )
     return found
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def _more(by: int) -> str:

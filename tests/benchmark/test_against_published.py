@@ -44,7 +44,7 @@ def test_what_was_not_measured_is_told() -> None:
     """A published figure that goes missing looks like one that was met."""
     [found] = with_published(result(part("decode-1")), (ROW,), SAME)
 
-    assert "Published 407 tok/s for 8 requests at once: not measured in this run." in found.notes
+    assert "Published for 8 requests at once: 407 tok/s, not measured in this run." in found.notes
 
 
 def test_decoding_behind_a_long_prompt_is_not_compared_with_a_short_one() -> None:
@@ -56,7 +56,7 @@ def test_decoding_behind_a_long_prompt_is_not_compared_with_a_short_one() -> Non
     [found] = with_published(result(part("decode-1")), (long_,), SAME)
 
     assert not [one for one in found.differences if one.figure == "decode_tokens_per_s"]
-    assert "Published 47.0 tok/s for one answer at 112k: not measured in this run." in found.notes
+    assert "Published for one answer at 112k: 47.0 tok/s, not measured in this run." in found.notes
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,13 @@ SMALL = Told(
         "{sentence}": "never",
         "Not now: {why}": "现在不行：{why}",
         "{one} or {other}": "{one} 或 {other}",
+        "It failed: {why}.": "失败：{why}。",
+        "It needs {what} now.": "现在需要 {what} 才行。",
+        "two cards": "两张卡",
+        "seen here on {day}": "{day} 在这里看到",
+        "{source}; {count} blocks in it": "{source}；其中 {count} 块",
+        "One more failed too.": "另一个也失败了。",
+        "Look at the log. It says more.": "看日志，里面有更多。",
     }
 )
 JOINED = frozenset(
@@ -38,9 +45,24 @@ JOINED = frozenset(
         "wants another key", "The engine ended with exit code",
         "The engine was ended by signal", "The service's answer cannot be understood",
         "The service's answer has status",
+        "larger than at the boot of", "smaller than at the boot of", "more of the card",
+        "on this card", "on this card at", "on this processor", "on this processor at", "% more",
+        "which publishes a port of a container)",
     }
 )  # fmt: skip
 """Phrases that code makes of a count and a word, or of two parts."""
+SYSTEMS_OWN = frozenset(
+    {
+        "Permission denied", "No such file or directory", "No space left on device",
+        "Disk quota exceeded", "Read-only file system", "Input/output error", "Is a directory",
+        "Not a directory", "File exists", "Too many open files", "Cannot allocate memory",
+        "Operation not permitted", "Connection refused", "Connection reset by peer",
+        "Network is unreachable", "No route to host", "Address already in use",
+        "Cannot assign requested address", "Name or service not known",
+        "Temporary failure in name resolution", "Exec format error",
+    }
+)  # fmt: skip
+"""Reasons that Linux gives, which stand inside of the Studio's sentences."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +86,14 @@ def chinese() -> Told:
         ("Write 5 or 6", "Write 5 or 6"),
         ("5 or 6", "5 或 6"),
         ("Say yes or no to it", "Say yes or no to it"),
+        ("It failed: no name. One more failed too.", "失败：no name。另一个也失败了。"),
+        ("It failed: no name. Nobody knows this.", "失败：no name。Nobody knows this."),
+        ("It failed: no. Look at the log. It says more.", "失败：no。看日志，里面有更多。"),
+        ("Chat, fast; Close chrome first.", "快速聊天；关掉 chrome。"),
+        ("It needs two cards now.", "现在需要两张卡才行。"),
+        ("It needs 2 GPUs now.", "现在需要 2 GPUs 才行。"),
+        ("seen here on Monday; 5 blocks in it", "Monday 在这里看到；其中 5 块"),
+        ("Chat, fast; nobody knows this", "Chat, fast; nobody knows this"),
         ("", ""),
         ("多余 {brace} (.*", "多余 {brace} (.*"),
     ],
@@ -128,7 +158,7 @@ def test_every_sentence_of_the_catalogue_by_hand_still_stands_in_code() -> None:
             texts = [str(message.id) for message in one if message.id]
             lost = [part for text in texts for part in _plain(text) if part not in code]
 
-    assert set(lost) == JOINED
+    assert set(lost) - SYSTEMS_OWN == JOINED
 
 
 @pytest.mark.parametrize("phase", list(BootPhase))

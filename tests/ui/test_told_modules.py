@@ -25,7 +25,56 @@ COMPLETE = (
     "runtimes/repair_sources.py", "runtimes/steps.py", "runtimes/stock.py", "runtimes/verify.py",
     "runtimes/versions.py", "serving/adopted.py", "serving/cards.py", "serving/life.py",
     "serving/supervisor.py",
+    "benchmark/against_published.py", "benchmark/answer.py", "benchmark/compare.py",
+    "benchmark/differences.py", "benchmark/figures.py", "benchmark/load.py",
+    "benchmark/published.py", "benchmark/runner.py", "benchmark/shelf.py", "control/benches.py",
+    "control/calls.py", "control/client_connect.py", "control/downloads.py", "control/models.py",
+    "control/monitoring.py", "control/proof.py", "control/records.py", "control/remote.py",
+    "control/router.py", "control/server.py", "control/service.py", "domain/logs.py",
+    "domain/remedies.py", "domain/runtimes.py", "gateway/admission.py", "gateway/arrivals.py",
+    "gateway/attacks.py", "gateway/cache_marks.py", "gateway/context.py", "gateway/database.py",
+    "gateway/key_limits.py", "gateway/keys.py", "gateway/model_list.py",
+    "gateway/prompt_log.py", "gateway/proxy.py",
+    "gateway/selftest.py", "gateway/service.py", "gateway/trap_fields.py",
+    "gateway/trap_messages.py", "gateway/waiting.py", "host/adapter_memory.py",
+    "host/adapter_pdh.py", "host/adapter_watch.py", "host/adapters.py", "host/archive.py",
+    "host/blocks.py", "host/body_room.py", "host/card_nvml.py", "host/card_reader.py",
+    "host/card_smi.py", "host/certificates.py", "host/child.py", "host/dbus_login.py",
+    "host/decoder_words.py", "host/documents.py", "host/editor.py", "host/git_remote.py",
+    "host/gpu_report.py", "host/gpus.py", "host/guard.py", "host/hosts.py", "host/http_client.py",
+    "host/http_connection.py", "host/http_exchange.py", "host/http_ports.py", "host/http_server.py",
+    "host/keyring_store.py", "host/machine.py", "host/network.py", "host/network_client.py",
+    "host/network_settings.py", "host/nvml.py", "host/own_program.py", "host/paths.py",
+    "host/pip_config.py", "host/port_owners.py", "host/prefetch.py", "host/process.py",
+    "host/secret_service.py", "host/secrets.py", "host/signing.py", "host/small_file.py",
+    "host/smi.py", "host/smi_xml.py", "host/ssh.py", "host/strict.py", "host/suggest.py",
+    "host/synced.py", "host/systemd.py", "host/tools.py", "host/transfer/answers.py",
+    "host/transfer/faults.py", "host/transfer/fetching.py", "host/transfer/progress.py",
+    "host/transfer/session.py", "host/transfer/source.py", "host/transfer/wanted.py",
+    "host/unit_file.py", "host/uv.py", "host/windows_ports.py", "host/wsl_exe.py",
+    "monitor/acceleration.py", "monitor/alarm_file.py", "monitor/happenings.py",
+    "monitor/history_file.py", "monitor/own_speeds.py", "monitor/recorder.py", "monitor/room.py",
+    "monitor/signs_cards.py", "monitor/signs_load.py", "monitor/signs_memory.py",
+    "monitor/spill.py", "monitor/tiers.py", "monitor/verdict.py", "planner/arguments.py",
+    "planner/boots.py", "planner/budget.py", "planner/calibration.py", "planner/card_ledger.py",
+    "planner/cards.py", "planner/cells.py", "planner/config.py", "planner/demand.py",
+    "planner/engine.py", "planner/families.py", "planner/geometry.py", "planner/groups.py",
+    "planner/headroom.py", "planner/layers.py", "planner/memory.py", "planner/needs.py",
+    "planner/pool.py", "planner/reductions.py", "planner/weights.py", "planner/work.py",
+    "serving/boot_words.py", "serving/command.py", "serving/deaths.py", "serving/formats.py",
+    "serving/ground.py", "serving/log_file.py", "serving/log_files.py", "serving/log_pages.py",
+    "serving/log_zip.py", "serving/pool_change.py", "serving/signatures.py",
+    "serving/slow_path_file.py", "serving/slow_paths.py",
 )  # fmt: skip
+SILENT = (
+    "domain/redaction.py", "domain/tracebacks.py", "gateway/engine.py", "monitor/exposition.py",
+    "monitor/signs.py", "serving/heard.py", "serving/phases.py",
+)  # fmt: skip
+"""What looks like words in them is an engine's, a log's, a metric's or a list of names."""
+PACKAGES = (
+    "benchmark", "control", "domain", "gateway", "host", "monitor", "planner", "serving",
+)  # fmt: skip
+"""Packages of which every module that says something is in one of the two lists."""
 PARTS = frozenset(
     {
         "weir presets pin 7", "second try, warm:", "third try, without the graph estimate:",
@@ -70,12 +119,64 @@ PARTS = frozenset(
         "Put the files of 7 into 7", "The service's answer 7.", "The model 7", "The engine 7 7.",
         "The vLLM at 7 wants 7 key.", "(the driver no longer shows 7)",
         "The folder of 7, 7, is not complete: 7 7 missing.",
+        "for one answer7", "for reading7", "until the first token7", ", first turn",
+        ", later turns", "weir down", "STATUS=Control port 7",
+        "authorization: Bearer sk-weir-nobody", "disk full",
+        "Windows has no counters of graphics memory here7.", "Weir Studio gateway", "not our ref",
+        "filter blob:none", "guard: 7 cannot be started: 7",
+        ("7 `netsh interface ipv4 show excludedportrange tcp` lists the ranges; after a restart "
+        "of Windows they may be others."),
+        "model name", '<!DOCTYPE html><html><body><a href="7">7</a></body></html>',
+        ("import ctypes,os,sys;ctypes.CDLL(None).prctl(1,9,0,0,0);os.getppid()==int(sys.argv[1]) "
+        "or os._exit(1);os.execvp(sys.argv[2],sys.argv[2:])"),
+        "host key verification failed", "permission denied", "could not resolve hostname",
+        "connection refused", "address already in use", "timed out", "no route to host",
+        "through the proxy 7", "no answer within 7 s7", "nothing came for 7 s7",
+        "the transfer broke off (7)7", "its name is not known here (7)7",
+        "there is no way to it (7)7", "no secure connection (7)7", "git blob",
+        "7 cannot be fetched: 7.7", "7 Or switch the network on: `weir network --set offline=off`.",
+        "7 cannot be fetched from the configured package sources.7",
+        ("try{$p=Start-Process -FilePath wsl.exe -Verb RunAs -Wait -PassThru -ArgumentList "
+        "'--install','--no-distribution';exit $p.ExitCode}catch{exit 1223}"),
+        "Ready after 77", "Room for 7 more 7 7", "request waits", "requests wait",
+        "; 7 before on this machine", "7 % faster than 7.",
+        "step time is 7, the drafter's guesses are taken less often (7). 7",
+        "7steps take longer (7). 7",
+        "steps take longer (7), and the drafter's guesses are taken less often (7). 7",
+        ("drafter and steps are as before on this machine, which has been slower all along: its "
+        "power limit, its driver, or WSL2."),
+        ("whether the drafter or the steps are slow cannot be told, because the figure does not "
+        "say how many tokens a step made."),
+        "the drafter's guesses are taken 7,", ", with other settings",
+        "It takes 7 of 7, which has 7 to give", ": 7 hold the rest.",
+        ("7 of card 7 (7) are free; its share of 7 is 7, and the engine asks for that before it "
+        "starts.7"),
+        "It cannot be split over 7 cards: its 7 KV heads go over 7 card7.",
+        ("7 is split by MIG into 7 slice7; the Studio serves on whole cards. `nvidia-smi -i 7 "
+        "-mig 0` makes it whole."),
+        "; 7 blocks of 7", ", cold cache (normal)", ", warm cache",
+        ': "${7:?set it to the key that clients send}"',
+        "# 7 on 7. The runtime is a folder of its own, so that any",
+        "# image with glibc and a C compiler will do.",
+        '7: "${7:?set it to the key that clients send}"',
+        "# Workers share memory; the 64 MB of a container are not enough.",
+        "The pool is 7 7 than at the boot of 7 (7 then, 7 now).", "The weights take",
+        "The trial run took", "What lies outside PyTorch (driver, libraries) takes",
+        "CUDA graphs take", "Other programs held 7 7 of the card.", "Application startup complete",
+        "and more", "7\n[… 7 characters left out …]\n7", "7\n[… 7 bytes left out …]\n7",
     }
 )  # fmt: skip
 """Pieces that code puts together (the whole is in the catalogue), commands, and what no person
 is shown: an assertion, a pattern."""
 _COMMAND = re.compile(r"`[^`]*`|^netsh .*|^Metadata-Version.*", re.DOTALL)
 _ENGLISH = re.compile(r"[A-Za-z]{3,} [a-z]{2,}")
+_SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA) ")
+_PATTERN = re.compile(r"\\[bdsSw](?![A-Za-z])|\(\?[:P=!]")
+"""Signs that only a regular expression has."""
+_SCRIPT_LINES = 3
+"""A text of so many lines is a script, or a file that is written."""
+_MISTAKES = frozenset({"AssertionError", "RuntimeError"})
+"""Of who writes the Studio, not of who uses it: a person is shown an incident's id."""
 
 
 def sentences(source: str) -> Iterator[str]:
@@ -85,16 +186,29 @@ def sentences(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in node.values}
-        elif isinstance(node, ast.Call) and _is_log(node.func):
+        elif isinstance(node, ast.Assert) or (
+            isinstance(node, ast.Call) and _is_for_nobody(node.func)
+        ):
             skipped |= {id(part) for part in ast.walk(node)}
     for node in ast.walk(tree):
         text = _text(node)
-        if text is not None and id(node) not in skipped and _ENGLISH.search(text):
+        if text is not None and id(node) not in skipped and _is_said(text):
             yield text.strip()
 
 
-def _is_log(called: ast.expr) -> bool:
-    return isinstance(called, ast.Attribute) and getattr(called.value, "id", "").endswith("logger")
+def _is_said(text: str) -> bool:
+    is_code = _SQL.match(text) or _PATTERN.search(text) or text.count("\n") >= _SCRIPT_LINES
+    return _ENGLISH.search(text) is not None and not is_code
+
+
+def _is_for_nobody(called: ast.expr) -> bool:
+    """Tell a call that logs, makes a pattern, splits a list of names, or says a mistake of ours."""
+    if isinstance(called, ast.Name):
+        return called.id in _MISTAKES
+    if isinstance(called, ast.Attribute) and called.attr == "split" and _text(called.value):
+        return True
+    owner = getattr(called.value, "id", "") if isinstance(called, ast.Attribute) else ""
+    return owner == "re" or owner.endswith("logger")
 
 
 def _text(node: ast.AST) -> str | None:
@@ -141,8 +255,31 @@ def test_everything_that_a_module_says_is_said_in_chinese(module: str, chinese: 
     assert left == []
 
 
-def test_what_is_no_sentence_for_people_is_left_out() -> None:
-    """Docstrings, log lines, and the pieces inside of a sentence."""
-    source = '"""About this."""\nlogger.info("said to nobody")\nraise E(f"It has lost {a} files.")'
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_that_says_something_is_forgotten(package: str) -> None:
+    """A new one belongs into one of the lists."""
+    studio = ROOT / "studio"
+    speaking = {
+        path.relative_to(studio).as_posix()
+        for path in (studio / package).rglob("*.py")
+        if list(sentences(path.read_text(encoding="utf-8")))
+    }
 
-    assert list(sentences(source)) == ["It has lost 7 files."]
+    assert speaking - {*COMPLETE, *SILENT} == set()
+
+
+def test_what_is_no_sentence_for_people_is_left_out() -> None:
+    """Docstrings, log lines, mistakes in the program, queries, patterns, pieces of a sentence."""
+    source = """\"About this.\"
+logger.info("said to nobody")
+assert a, "nobody is shown this"
+raise RuntimeError("nor is this shown")
+a = "SELECT at least, at most FROM limits"
+b = r"a word (?P<name>and) more"
+c = re.compile("plain words too")
+d = "names in one text".split()
+e = f"# A file\\nof {a} lines\\nis written\\n"
+raise E(f"It has lost {a} files.", "Update it, then run it again.")
+"""
+
+    assert list(sentences(source)) == ["It has lost 7 files.", "Update it, then run it again."]

@@ -110,7 +110,7 @@ def of_error(error: Exception, url: str, policy: NetworkPolicy) -> Fault:
             return Fault(f"its certificate is not trusted: {said}{through}", kind=Kind.CERTIFICATE)
     match error:
         case httpx.ProxyError():
-            return Fault(f"the connection{through} is refused: {error}", kind=Kind.PROXY)
+            return Fault(f"the connection is refused: {error}{through}", kind=Kind.PROXY)
         case httpx.ConnectTimeout():
             words = f"no answer within {policy.connect_s:.0f} s{through}"
             return Fault(words, again=True, crowded=True)
@@ -135,7 +135,7 @@ def _unconnected(error: Exception, causes: list[BaseException], through: str) ->
             return Fault(f"there is no way to it ({cause.strerror}){through}", refusal=True)
         if isinstance(cause, ssl.SSLError):
             return Fault(f"no secure connection ({cause.reason or cause}){through}")
-    return Fault(f"no connection{through} ({error})", again=True, crowded=True)
+    return Fault(f"no connection ({error}){through}", again=True, crowded=True)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -78,7 +78,8 @@ def unreachable(wanted: Wanted, target: Path, failures: list[Failure]) -> Networ
     kinds = {failure.fault.kind for failure in failures}
     kind = first.fault.kind if len(kinds) == 1 else Kind.FAILED
     more = len(failures) - 1
-    others = f" {more} more {'source' if more == 1 else 'sources'} failed too." if more else ""
+    others = f" {more} more sources failed too." if more > 1 else ""
+    others = " 1 more source failed too." if more == 1 else others
     return NetworkFailure(
         kind.value,
         f"{first.shown} cannot be fetched: {first.fault.reason}.{others}",

@@ -1,6 +1,7 @@
 """The keys page."""
 
 import enum
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -8,11 +9,14 @@ import msgspec
 from studio.domain.control import KeyInfo
 from studio.domain.keys import PromptEntry
 from studio.domain.units import bytes_text
-from studio.ui.language import marked, t
+from studio.ui.language import marked, t, told
 from studio.ui.state import Action, Known, Link, Secret
 from studio.ui.viewmodels.dates import instant_text, recent_text
 from studio.ui.viewmodels.key_form import limit_words
 from studio.ui.viewmodels.words import MAKE_KEY, ButtonView, Text, plural
+
+_CUT = re.compile(r"^\[… [\d,]+ [ a-z]+ …\]$", re.MULTILINE)
+"""Stands in a long prompt where its middle was."""
 
 
 class KeyDeed(enum.StrEnum):
@@ -139,7 +143,7 @@ def prompt_words(entries: Sequence[PromptEntry]) -> str:
         return t("Nothing was kept yet.")
     return "\n\n".join(
         f"── {instant_text(one.at)} · {one.route} · {bytes_text(one.body_bytes)} · "
-        f"{one.request_id}\n{one.body}"
+        f"{one.request_id}\n{_CUT.sub(lambda cut: told(cut[0]), one.body)}"
         for one in entries
     )
 

@@ -1,13 +1,17 @@
 """The keys page."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
-from studio.domain.keys import KeyLimits
+from studio.domain.keys import KeyLimits, PromptEntry
+from studio.ui.language import speak
 from studio.ui.state import Action, Known, Link, Secret
-from studio.ui.viewmodels.keys import keys_view, secret_view, state_text
+from studio.ui.viewmodels.keys import keys_view, prompt_words, secret_view, state_text
 from tests.ui.fake_service import BASE_URL, KEY
 
+ASSETS = Path(__file__).resolve().parents[3] / "assets"
 LIVE = Known(link=Link.LIVE, keys=(KEY,))
 
 
@@ -90,3 +94,20 @@ def test_a_key_that_was_kept_says_that_it_can_be_shown_again() -> None:
 
     assert kept.title == "Key “Zed”"
     assert "again" in kept.hint
+
+
+def test_what_is_cut_out_of_a_prompt_is_said_in_the_windows_language() -> None:
+    """It is the Studio's own line between two pieces of a text that is somebody else's."""
+    body = "the end is near\n[… 1,234 characters left out …]\nthe end"
+    entry = PromptEntry(
+        at="2026-11-29T12:00:00+00:00", request_id="r1", route="/v1", body_bytes=9, body=body
+    )
+
+    assert prompt_words((entry,)).endswith(body)
+    speak("zh_CN", ASSETS)
+    try:
+        shown = prompt_words((entry,))
+    finally:
+        speak("en", ASSETS)
+
+    assert shown.endswith("the end is near\n[… 省略了 1,234 个字符 …]\nthe end")
