@@ -28,6 +28,8 @@ SMALL = Told(
         "{sentence}": "never",
         "Not now: {why}": "现在不行：{why}",
         "{one} or {other}": "{one} 或 {other}",
+        "There is no {kind} `{name}`.": "没有{kind} `{name}`。",
+        "model": "模型",
     }
 )
 JOINED = frozenset(
@@ -62,7 +64,11 @@ def chinese() -> Told:
         ("A preset of mine", "A preset of mine"),
         ("Write 5 or 6", "Write 5 or 6"),
         ("5 or 6", "5 或 6"),
+        ("cu13-vllm-0.31.0 or cu13-vllm-0.32.0", "cu13-vllm-0.31.0 或 cu13-vllm-0.32.0"),
+        ("A GeForce RTX 3090 or RTX 4090", "A GeForce RTX 3090 或 RTX 4090"),
+        ("red or GeForce RTX 4090", "red or GeForce RTX 4090"),
         ("Say yes or no to it", "Say yes or no to it"),
+        ("There is no model `model`.", "没有模型 `model`。"),
         ("", ""),
         ("多余 {brace} (.*", "多余 {brace} (.*"),
     ],
