@@ -33,6 +33,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
                 "refusals.sentence", "refusals.hint", "needs.memory_note",
             ),
         ),
+        ("presets/models/*.toml", ("preparation.what", "preparation.open")),
         (
             "presets/parts/*.toml",
             (
@@ -64,6 +65,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         (
             "runtimes/*/runtime.toml",
             ("title", "patches.title", "steps.title", "steps.fallback", "steps.fallback_cost",
+             "tools.without",
              "patches.fallback_cost", "notes.title", "notes.text"),
         ),
     ),

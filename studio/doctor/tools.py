@@ -56,7 +56,7 @@ def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain) -> Che
         return _bundled(tool, found, chain, (code, title, said, users))
     if tool.without is not None:
         advice = f"If you want it: {_install(tool)}"
-        return look(code, _AREA, title, f"{said}. {users}: {tool.without}.", advice)
+        return look(code, _AREA, title, f"{said}. Without it, {tool.without} ({users}).", advice)
     return stops(
         code, _AREA, title, f"{said}. {users} cannot start without.", _install(tool),
         what=names(wanting),
@@ -90,4 +90,4 @@ def _fits(found: Program, tool: Tool) -> bool:
 
 
 def _install(tool: Tool) -> str:
-    return _INSTALL.get(tool.name, f"Install {listed(tool.programs)}.")
+    return _INSTALL.get(tool.name, f"Install {listed(tool.programs)} and put it on the PATH.")
