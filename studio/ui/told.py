@@ -116,16 +116,18 @@ def _pattern(text: str, words: str) -> _Pattern:
     plain = _PLACE.split(text)[::2]
     names = tuple(dict.fromkeys(_PLACE.findall(text)))
     numbers = {name: number for number, name in enumerate(names, start=1)}
+    literals = frozenset(_LITERAL.findall(text))
     form, seen = re.escape(plain[0]), set[str]()
     for name, after in zip(_PLACE.findall(text), plain[1:], strict=True):
-        form += f"\\{numbers[name]}" if name in seen else "(.+?)"
+        some = "(.*?)" if name in literals else "(.+?)"
+        form += f"\\{numbers[name]}" if name in seen else some
         form += re.escape(after)
         seen.add(name)
     return _Pattern(
         anchor=max(plain, key=len),
         form=re.compile(form, re.DOTALL),
         names=names,
-        literals=frozenset(_LITERAL.findall(text)),
+        literals=literals,
         words=words,
         opens=not plain[0],
         weight=sum(map(len, plain)),

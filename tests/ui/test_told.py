@@ -1,7 +1,9 @@
 """Sentences of the service in the person's language."""
 
 import ast
+import errno
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +71,7 @@ def chinese() -> Told:
         ("red or GeForce RTX 4090", "red or GeForce RTX 4090"),
         ("Say yes or no to it", "Say yes or no to it"),
         ("There is no model `model`.", "没有模型 `model`。"),
+        ("There is no model ``.", "没有模型 ``。"),
         ("", ""),
         ("多余 {brace} (.*", "多余 {brace} (.*"),
     ],
@@ -134,6 +137,16 @@ def test_every_sentence_of_the_catalogue_by_hand_still_stands_in_code() -> None:
             lost = [part for text in texts for part in _plain(text) if part not in code]
 
     assert set(lost) == JOINED
+
+
+def test_reasons_of_the_system_are_as_it_words_them(chinese: Told) -> None:
+    """“/srv/x cannot be read: Permission denied.” is one sentence in one language."""
+    known = {os.strerror(number) for number in errno.errorcode}
+    found = dict(catalogue.catalogues(CHINESE))[CHINESE / "told/system.po"]
+    said = chinese.say(f"/srv/x cannot be read: {os.strerror(errno.EACCES)}.")
+
+    assert {str(one.id) for one in found if one.id} <= known
+    assert said == "无法读取 /srv/x：没有权限。"
 
 
 @pytest.mark.parametrize("phase", list(BootPhase))

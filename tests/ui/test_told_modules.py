@@ -55,7 +55,7 @@ PARTS = frozenset(
         "7 The installation 7 stays in use.", "and prepare them (7)", "after its time limit",
         "Put the files of 7 into 7", "The service's answer 7.", "The model 7", "The engine 7 7.",
         "The vLLM at 7 wants 7 key.", "(the driver no longer shows 7)",
-        "The folder of 7, 7, is not complete: 7 7 missing.",
+        "The folder 7 of 7 is not complete: 7 7 missing.",
         "weir models login", "weir models login --hub 7", "Use a mirror of 7",
         "Fetch it there with `--hub modelscope`, or use a mirror of 7", "model folder",
         "Patterns are as in a shell: `--include '*.safetensors'`. The first ones are:",
