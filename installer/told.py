@@ -2,7 +2,8 @@
 
 A text of `presets/` or `runtimes/` that people read is listed here by where it stands. Sentences
 that the service makes in code stand in the catalogue `service.po` by hand, under the same rules: a
-test holds each against the code that makes it (tests/ui/test_told.py).
+test holds each against the code that makes it (tests/ui/test_told.py). So do the reasons of the
+operating system in `system.po`.
 """
 
 import json
@@ -22,6 +23,8 @@ FOLDER = "told"
 COMPILED = "LC_MESSAGES/told.json"
 BY_HAND = "service"
 """The one catalogue whose English stands in code."""
+SYSTEM = "system"
+"""The one whose English is the operating system's: why a file could not be read."""
 
 SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "presets": (
@@ -33,6 +36,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
                 "refusals.sentence", "refusals.hint", "needs.memory_note",
             ),
         ),
+        ("presets/models/*.toml", ("preparation.what", "preparation.open")),
         (
             "presets/parts/*.toml",
             (
@@ -65,6 +69,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         (
             "runtimes/*/runtime.toml",
             ("title", "patches.title", "steps.title", "steps.fallback", "steps.fallback_cost",
+             "tools.without",
              "patches.fallback_cost", "notes.title", "notes.text"),
         ),
     ),
@@ -126,7 +131,7 @@ def faults(language: Path, texts: dict[str, str]) -> list[str]:
             if english in seen:
                 said.append(f"{path.name}: “{english}” stands in {seen[english]} too.")
             seen[english] = path.name
-            if path.stem != BY_HAND and english not in texts:
+            if path.stem not in (BY_HAND, SYSTEM) and english not in texts:
                 said.append(f"{path.name}: “{english}” is not used any more.")
             if not words or message.fuzzy:
                 said.append(f"{path.name}: “{english}” has no words.")

@@ -155,8 +155,9 @@ class _Reader:
         try:
             value: object = json.loads(word, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            shown = word[:40] or self.text[self.at : self.at + 1] or "the end"
-            raise self.fault(f"`{shown}` is no value") from error
+            shown = word[:40] or self.text[self.at : self.at + 1]
+            why = f"`{shown}` is no value" if shown else "it ends where a value was expected"
+            raise self.fault(why) from error
         self.at += len(word)
         return value
 

@@ -78,9 +78,12 @@ def _speed(disk: Disk) -> Iterator[Check]:
     title = f"Speed of disk {disk.mount}" if disk.mount else "Speed of the disk"
     if disk.is_windows_mount:
         # HyperQwen's documentation, and WSL's own on working across file systems.
-        found = "It is a Windows disk seen from WSL: many small files take ten to fifty times"
+        found = (
+            "It is a Windows disk seen from WSL: many small files take ten to fifty times longer "
+            "there."
+        )
         advice = "Keep the Studio's folder on WSL's own disk, for example under your Linux home."
-        yield look("disk-speed", _AREA, title, f"{found} longer there.", advice)
+        yield look("disk-speed", _AREA, title, found, advice)
         return
     system = f" ({disk.file_system})" if disk.file_system else ""
     if disk.kind is None:

@@ -135,7 +135,10 @@ def _shared_memory(host: HostSnapshot) -> Iterator[Check]:
     if size >= _SHM_BYTES:
         yield good("shared-memory", _AREA, "Shared memory", f"{bytes_text(size)} in /dev/shm.")
         return
-    found = f"Only {bytes_text(size)} in /dev/shm: engines with several cards, or with KV in the"
+    found = (
+        f"Only {bytes_text(size)} in /dev/shm: engines with several cards, or with KV in the "
+        "machine's memory, fail."
+    )
     advice = "Enlarge it: `sudo mount -o remount,size=16G /dev/shm`."
     if is_own_linux(host):
         advice = (
@@ -144,7 +147,7 @@ def _shared_memory(host: HostSnapshot) -> Iterator[Check]:
         )
     if host.container is not None:
         advice = "Start the container with `--ipc=host` or `--shm-size=16g`."
-    yield look("shared-memory", _AREA, "Shared memory", f"{found} machine's memory, fail.", advice)
+    yield look("shared-memory", _AREA, "Shared memory", found, advice)
 
 
 def _container(host: HostSnapshot) -> Iterator[Check]:
@@ -194,10 +197,12 @@ def _locked_memory(host: HostSnapshot) -> Iterator[Check]:
         return
     if around.kind == "control-group":
         return
-    found = f"A program may lock {bytes_text(hard)} of memory; KV offload and experts in the"
+    found = (
+        f"A program may lock {bytes_text(hard)} of memory; KV offload and experts in the "
+        "machine's memory want all that they are given."
+    )
     advice = "Start the container with `--ulimit memlock=-1`."
-    text = f"{found} machine's memory want all that they are given."
-    yield look("locked-memory", _AREA, "Locked memory", text, advice)
+    yield look("locked-memory", _AREA, "Locked memory", found, advice)
 
 
 def _core_dumps(host: HostSnapshot) -> Iterator[Check]:

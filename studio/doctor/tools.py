@@ -63,7 +63,7 @@ def _tool(tool: Tool, wanting: Sequence[RuntimeRecipe], chain: Toolchain, instal
         return _bundled(tool, found, chain, (code, title, said, users))
     if tool.without is not None:
         advice = f"If you want it: {install}"
-        return look(code, _AREA, title, f"{said}. {users}: {tool.without}.", advice)
+        return look(code, _AREA, title, f"{said}. Without it, {tool.without} ({users}).", advice)
     return stops(
         code, _AREA, title, f"{said}. {users} cannot start without.", install,
         what=names(wanting),
@@ -99,4 +99,4 @@ def _fits(found: Program, tool: Tool) -> bool:
 def _install(tool: Tool, host: HostSnapshot) -> str:
     if tool.name == "compiler" and is_own_linux(host):
         return _OWN_LINUX
-    return _INSTALL.get(tool.name, f"Install {listed(tool.programs)}.")
+    return _INSTALL.get(tool.name, f"Install {listed(tool.programs)} and put it on the PATH.")

@@ -74,13 +74,17 @@ async def _status(access: Access, hub: HubName, name: str, within_s: float) -> i
 
 def _offer(name: str, access: Access, *, has_it: bool) -> NetworkFailure:
     silent, other = TITLES[HubName.HUGGING_FACE], TITLES[HubName.MODEL_SCOPE]
-    found = f"has a {name}" if has_it else f"has no {name} under this name"
-    way = "Fetch it there with `--hub modelscope`, or use" if has_it else "Use"
+    found = f"and has {name}" if has_it else f"but has no {name} under this name"
+    mirror = (
+        f"Fetch it there with `--hub modelscope`, or use a mirror of {silent}"
+        if has_it
+        else f"Use a mirror of {silent}"
+    )
     return NetworkFailure(
         "hub-other",
         f"{silent} does not answer at {access.endpoint(HubName.HUGGING_FACE)}; "
-        f"{other} does, and {found}.",
-        hint=f"{way} a mirror of {silent} with HF_ENDPOINT=https://…. `--hub huggingface` waits "
-        f"for {silent}; `weir network` shows the proxy.",
+        f"{other} does, {found}.",
+        hint=f"{mirror} with HF_ENDPOINT=https://…. `--hub huggingface` waits for {silent}; "
+        "`weir network` shows the proxy.",
         data={"hub": HubName.MODEL_SCOPE.value if has_it else None},
     )

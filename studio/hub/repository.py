@@ -113,10 +113,13 @@ def selected(
         if (not include or _matches(file.path, include)) and not _matches(file.path, exclude)
     )
     if not wanted:
-        asked = ", ".join(f"`{one}`" for one in include) or "what is left"
+        asked = ", ".join(f"`{one}`" for one in include)
+        count = f"{len(repository.files):,}"
         raise BadInput(
             "model-no-files",
-            f"No file of {repository.id} matches {asked}: it has {len(repository.files):,} files.",
+            f"No file of {repository.id} matches {asked}: it has {count} files."
+            if asked
+            else f"Nothing of {repository.id} is left to fetch: all {count} files are excluded.",
             hint="Patterns are as in a shell: `--include '*.safetensors'`. The first ones are: "
             + (", ".join(file.path for file in repository.files[:5]) or "none")
             + ".",

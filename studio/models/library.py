@@ -204,7 +204,7 @@ def _check_own(folder: Path, spec: ModelSpec) -> InstalledModel:
             what = "is missing" if found is None else "has another size than before"
             raise Damaged(
                 "model-moved",
-                f"The folder of {spec.title}, {folder}, has changed: the file {name} {what}.",
+                f"The folder {folder} of {spec.title} has changed: the file {name} {what}.",
                 hint=f"Put it back, or make the preset anew: `weir presets make {folder}`.",
             )
     return InstalledModel(
@@ -250,7 +250,7 @@ def _by_hand(folder: Path, spec: ModelSpec) -> InstalledModel:
     if missing:
         raise Damaged(
             "model-incomplete",
-            f"The folder of {spec.title}, {folder}, is not complete: "
+            f"The folder {folder} of {spec.title} is not complete: "
             f"{', '.join(missing[:3])} {'is' if len(missing) == 1 else 'are'} missing.",
             hint=advice(spec, folder),
         )
@@ -289,6 +289,6 @@ def advice(spec: ModelSpec, folder: Path) -> str:
 def _incomplete(folder: Path, spec: ModelSpec, reason: str) -> Damaged:
     return Damaged(
         "model-incomplete",
-        f"The folder of {spec.title}, {folder}, is not complete: {reason}.",
+        f"The folder {folder} of {spec.title} is not complete: {reason}.",
         hint="Run `weir up` again: the folder is repaired from the original weights.",
     )

@@ -163,7 +163,7 @@ class StepRun:
             )
         if result.exit_code in _KILLED and not result.timed_out:
             return memory_short(step, evidence)
-        ended = "after its time limit" if result.timed_out else f"with {result.exit_code}"
+        ended = "after its time limit" if result.timed_out else f"with exit code {result.exit_code}"
         return HostLacks(
             "prepare-step-failed",
             f"The step `{step.name}` of {self._spec.title} failed: {script.name} ended {ended}.",
@@ -203,7 +203,8 @@ class StepRun:
 
 def memory_short(step: PreparationStep, evidence: tuple[str, ...]) -> HostLacks:
     """Return the error of a script that the system ended."""
-    needs = f" It needs {bytes_text(step.memory_bytes)}." if step.memory_bytes else ""
+    size = step.memory_bytes
+    needs = f" The step needs {bytes_text(size)} of memory." if size else ""
     more = (
         "Give WSL more memory (`memory=` in %UserProfile%\\.wslconfig, then `wsl --shutdown`)."
         if wsl.is_wsl(system_name.release())

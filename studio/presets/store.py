@@ -197,9 +197,9 @@ def _with_line(path: Path, place: tuple[str, ...]) -> str:
 
 def _check_version(found: int, path: Path) -> None:
     if found != SCHEMA_VERSION:
-        age = "newer" if found > SCHEMA_VERSION else "older"
+        age = "a newer" if found > SCHEMA_VERSION else "an older"
         raise BadInput(
             "preset-version",
-            f"{path} is written for an {age} Weir Studio "
+            f"{path} is written for {age} Weir Studio "
             f"(schema {found}, this one reads {SCHEMA_VERSION}).",
         )

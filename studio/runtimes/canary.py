@@ -64,8 +64,8 @@ async def _try(
     *,
     is_full: bool,
 ) -> None:
-    what = "Trying the new engine" if is_full else "Trying the engine's own parts"
-    meter.begin(f"{what} on this machine")
+    parts = "Trying the engine's own parts on this machine"
+    meter.begin("Trying the new engine on this machine" if is_full else parts)
     heard: list[str] = []
     sockets = _sockets(paths)
     folder = folders.runtime_folder(paths, recipe.name, identity)

@@ -15,6 +15,8 @@ import msgspec
 COMPILED = "LC_MESSAGES/told.json"
 """English to the other language, under the folder of a language."""
 _PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
+_LITERAL = re.compile(r"`\{(\w+)(?::[^{}]*)?\}`")
+"""What is typed or named just so, even where it reads like a word."""
 _END = re.compile(r"(?<=[.!?]) +(?=[^a-z\s])")
 """Between two sentences: the next one begins with a capital, a figure or a mark."""
 _BORDER = re.compile(rf"{_END.pattern}|; ")
@@ -23,7 +25,8 @@ _LEAST_LETTERS = 3
 _WEAK = 8
 """A pattern that says less joins parts (`{one} or {other}`): it counts only where each part is
 known, or it would put one foreign word into a sentence that nobody translated."""
-_FOREIGN = re.compile(r"[a-z]{3,}")
+_FOREIGN = re.compile(r"(?<![^\s(])[A-Z]?[a-z]{2,}(?![^\s,.;:!?)])")
+"""A plain word; `cu13-vllm-0.32.0` and `GeForce` are names, which stay as they are."""
 _CLAUSE = re.compile(r"[;:.?] ")
 """A first place with such a mark inside took the beginning of another sentence: `{free} is free`
 fits whatever ends so."""
@@ -45,6 +48,7 @@ class _Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """Its longest plain part: what lacks it is turned away at once."""
     form: re.Pattern[str]
     names: tuple[str, ...]
+    literals: frozenset[str]
     words: str
     opens: bool
     """It begins with a place."""
@@ -130,7 +134,7 @@ class Told:
 
     def _filled(self, pattern: _Pattern, groups: tuple[str, ...], depth: int) -> str | None:
         values = {
-            name: self._look(value, depth + 1)
+            name: value if name in pattern.literals else self._look(value, depth + 1)
             for name, value in zip(pattern.names, groups, strict=True)
         }
         values = {name: self._stopped(value, depth + 1) for name, value in values.items()}
@@ -158,15 +162,18 @@ def _pattern(text: str, words: str) -> _Pattern:
     plain = _PLACE.split(text)[::2]
     names = tuple(dict.fromkeys(_PLACE.findall(text)))
     numbers = {name: number for number, name in enumerate(names, start=1)}
+    literals = frozenset(_LITERAL.findall(text))
     form, seen = re.escape(plain[0]), set[str]()
     for name, after in zip(_PLACE.findall(text), plain[1:], strict=True):
-        form += f"\\{numbers[name]}" if name in seen else "(.+?)"
+        some = "(.*?)" if name in literals else "(.+?)"
+        form += f"\\{numbers[name]}" if name in seen else some
         form += re.escape(after)
         seen.add(name)
     return _Pattern(
         anchor=max(plain, key=len),
         form=re.compile(form, re.DOTALL),
         names=names,
+        literals=literals,
         words=words,
         opens=not plain[0],
         weight=sum(map(len, plain)),

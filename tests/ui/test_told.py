@@ -1,7 +1,9 @@
 """Sentences of the service in the person's language."""
 
 import ast
+import errno
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +37,8 @@ SMALL = Told(
         "{source}; {count} blocks in it": "{source}；其中 {count} 块",
         "One more failed too.": "另一个也失败了。",
         "Look at the log. It says more.": "看日志，里面有更多。",
+        "There is no {kind} `{name}`.": "没有{kind} `{name}`。",
+        "model": "模型",
     }
 )
 JOINED = frozenset(
@@ -85,6 +89,9 @@ def chinese() -> Told:
         ("A preset of mine", "A preset of mine"),
         ("Write 5 or 6", "Write 5 or 6"),
         ("5 or 6", "5 或 6"),
+        ("cu13-vllm-0.31.0 or cu13-vllm-0.32.0", "cu13-vllm-0.31.0 或 cu13-vllm-0.32.0"),
+        ("A GeForce RTX 3090 or RTX 4090", "A GeForce RTX 3090 或 RTX 4090"),
+        ("red or GeForce RTX 4090", "red or GeForce RTX 4090"),
         ("Say yes or no to it", "Say yes or no to it"),
         ("It failed: no name. One more failed too.", "失败：no name。另一个也失败了。"),
         ("It failed: no name. Nobody knows this.", "失败：no name。Nobody knows this."),
@@ -94,6 +101,8 @@ def chinese() -> Told:
         ("It needs 2 GPUs now.", "现在需要 2 GPUs 才行。"),
         ("seen here on Monday; 5 blocks in it", "Monday 在这里看到；其中 5 块"),
         ("Chat, fast; nobody knows this", "Chat, fast; nobody knows this"),
+        ("There is no model `model`.", "没有模型 `model`。"),
+        ("There is no model ``.", "没有模型 ``。"),
         ("", ""),
         ("多余 {brace} (.*", "多余 {brace} (.*"),
     ],
@@ -159,6 +168,16 @@ def test_every_sentence_of_the_catalogue_by_hand_still_stands_in_code() -> None:
             lost = [part for text in texts for part in _plain(text) if part not in code]
 
     assert set(lost) - SYSTEMS_OWN == JOINED
+
+
+def test_reasons_of_the_system_are_as_it_words_them(chinese: Told) -> None:
+    """“/srv/x cannot be read: Permission denied.” is one sentence in one language."""
+    known = {os.strerror(number) for number in errno.errorcode}
+    found = dict(catalogue.catalogues(CHINESE))[CHINESE / "told/system.po"]
+    said = chinese.say(f"/srv/x cannot be read: {os.strerror(errno.EACCES)}.")
+
+    assert {str(one.id) for one in found if one.id} <= known
+    assert said == "无法读取 /srv/x：没有权限。"
 
 
 @pytest.mark.parametrize("phase", list(BootPhase))
