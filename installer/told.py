@@ -36,7 +36,7 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
                 "refusals.sentence", "refusals.hint", "needs.memory_note",
             ),
         ),
-        ("presets/models/*.toml", ("preparation.what", "preparation.open")),
+        ("presets/models/*.toml", ("origin", "preparation.what", "preparation.open")),
         (
             "presets/parts/*.toml",
             (
