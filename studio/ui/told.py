@@ -84,8 +84,8 @@ class Told:
             return found
         ways = (
             self._in_a_row(text, depth),
-            self._clauses(text, depth),
             self._one(text, depth, wide=True),
+            self._clauses(text, depth),
         )
         return min((way for way in ways if way is not None), key=_foreign_words, default=text)
 
@@ -101,13 +101,16 @@ class Told:
         """Yield sentences, or some in a row that are one text, with their translation."""
         at = 0
         while at < len(parts):
-            for end in range(min(len(parts), at + _LONGEST_RUN), at, -1):
-                was = " ".join(parts[at:end])
-                now = self._one(was, depth)
-                if now is not None or end - at == 1:
-                    yield was, now
-                    at = end
-                    break
+            runs = [parts[at:end] for end in range(min(len(parts), at + _LONGEST_RUN), at + 1, -1)]
+            found = ((run, self._one(" ".join(run), depth)) for run in runs)
+            run, now = next(
+                (one for one in found if one[1] is not None), (parts[at : at + 1], None)
+            )
+            was = " ".join(run)
+            if now is None and (alone := self._look(was, depth)) != was:
+                now = alone
+            yield was, now
+            at += len(run)
 
     def _clauses(self, text: str, depth: int) -> str | None:
         """Return a list of clauses, each of which is known: no sentence of two languages."""

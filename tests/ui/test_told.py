@@ -64,9 +64,16 @@ SYSTEMS_OWN = frozenset(
         "Network is unreachable", "No route to host", "Address already in use",
         "Cannot assign requested address", "Name or service not known",
         "Temporary failure in name resolution", "Exec format error",
+        "Invalid enum value", "- at `", "no such file or directory", "permission denied",
+        "connection reset by peer", "network is unreachable", "self-signed certificate",
+        "self-signed certificate in certificate chain", "certificate has expired",
+        "unable to get local issuer certificate", "] certificate verify failed",
+        "Connect call failed", "file is not a database", "database disk image is malformed",
+        "database is locked", "database or disk is full", "attempt to write a readonly database",
+        "disk I/O error", "Compressed file ended before the end-of-stream marker was reached",
     }
 )  # fmt: skip
-"""Reasons that Linux gives, which stand inside of the Studio's sentences."""
+"""Reasons that Linux, OpenSSL, SQLite and Python give, inside of the Studio's sentences."""
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +163,13 @@ def test_a_long_unknown_sentence_is_turned_away_quickly(chinese: Told) -> None:
 
     assert chinese.say(text) == text
     assert len(chinese.say("x" * 100_000)) == 100_000
+
+
+def test_no_two_places_stand_beside_each_other() -> None:
+    """`{state}{name}` would cut a word in two: nobody knows where the one ends."""
+    together = [one for one in catalogue.translated(CHINESE) if "}{" in one]
+
+    assert together == []
 
 
 def test_every_sentence_of_the_catalogue_by_hand_still_stands_in_code() -> None:
