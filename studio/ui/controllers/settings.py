@@ -255,6 +255,11 @@ class SettingsController(Controller):
         """Let it be."""
         self._is_front = False
 
+    def show_what(self, what: str) -> None:
+        """Bring a part to the front by its id."""
+        if what in list(Section):
+            self.choose(Section(what))
+
     def choose(self, section: Section) -> None:
         """Bring a part to the front and ask for what it shows."""
         self.area.section = section

@@ -1,4 +1,7 @@
-"""Buttons that let another version of the Studio take over: one question, then all of it."""
+"""Buttons that let another version of the Studio take over: one question, then all of it.
+
+What is read of versions here, the window is told: it shows that a newer one is there.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ class TakeoverPart:
         self._area = area
         self.exchange = desk.lasting.exchange
         self.exchange.over.connect(self._on_over)
+        self._told: UpdateStatus | None = None
+        area.changed.connect(self._on_area)
         if self.exchange.name is not None:  # begun in the window before, in another language
             area.rest(self.exchange.name)
 
@@ -42,6 +47,12 @@ class TakeoverPart:
             question = takeover_question(name, self._area.machine.program, served)
             self._area.ask_first(edit, question)
         return True
+
+    def _on_area(self) -> None:
+        program = self._area.machine.program
+        if program is not None and program is not self._told:
+            self._told = program
+            self._desk.guide.versions_told.emit(program)
 
     def _on_over(self, row: str, found: UpdateStatus | ErrorInfo) -> None:
         self._area.rested(row, found)
