@@ -90,3 +90,16 @@ def test_a_key_that_was_kept_says_that_it_can_be_shown_again() -> None:
 
     assert kept.title == "Key “Zed”"
     assert "again" in kept.hint
+
+
+def test_no_key_is_said_to_work_while_the_service_is_away() -> None:
+    """Nobody listens at the gateway; what was revoked stays revoked."""
+    away = msgspec.structs.replace(LIVE, link=Link.LOST)
+
+    view = keys_view(away, "")
+
+    assert view.summary.endswith("when the service answers")
+    assert view.rows[0].state.text == "–"
+    assert view.rows[0].state.tooltip.startswith("The service does not answer.")
+    gone = msgspec.structs.replace(KEY, revoked_at="2026-11-28T09:00:00Z")
+    assert state_text(gone, live=False).text == "revoked"
