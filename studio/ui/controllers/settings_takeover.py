@@ -16,6 +16,7 @@ from studio.ui.viewmodels.settings_program import takeover_question
 
 if TYPE_CHECKING:
     from studio.ui.controllers.settings import SettingsArea
+    from studio.ui.controllers.settings_turns import Turns
 
 _GROUP = "program"
 
@@ -23,9 +24,10 @@ _GROUP = "program"
 class TakeoverPart:
     """Asks first, then has the service exchanged; on another machine it waits for its start."""
 
-    def __init__(self, desk: Desk, area: SettingsArea) -> None:
+    def __init__(self, desk: Desk, area: SettingsArea, turns: Turns) -> None:
         self._desk = desk
         self._area = area
+        self._turns = turns
         self.exchange = desk.lasting.exchange
         self.exchange.over.connect(self._on_over)
         self._told: UpdateStatus | None = None
@@ -39,10 +41,12 @@ class TakeoverPart:
         known = self._desk.session.known
         if group != _GROUP or name not in TAKEOVERS or known.place is not None:
             return False
-        if agreed and self.exchange.name is None:
+        if edit.row in self._area.machine.pending or self._turns.refuses(edit.row):
+            return True
+        if agreed:
             self._area.rest(edit.row)
             self.exchange.begin(edit.row, TAKEOVERS[name])
-        elif not agreed:
+        else:
             served = known.engine.preset if known.engine.is_serving else None
             question = takeover_question(name, self._area.machine.program, served)
             self._area.ask_first(edit, question)

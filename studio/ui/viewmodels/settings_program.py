@@ -78,6 +78,27 @@ def takeover_question(name: str, status: UpdateStatus | None, served: str | None
     return ErrorInfo(code="update-consent", message=message)
 
 
+AT_A_TIME = "one-at-a-time"
+_DEEDS: dict[str, str] = {
+    "program.apply": marked("Another version is taking over."),
+    "program.rollback": marked("Another version is taking over."),
+    "linux.compact": marked("The disk image of the Linux is being made smaller."),
+    "linux.renew": marked("A newer service is being started."),
+    "linux.remove": marked("The Linux is being removed."),
+}
+"""What ends the service, by the setting that was pressed."""
+
+
+def busy_words(name: str) -> ErrorInfo:
+    """Return why something that ends the service has to wait for another such thing."""
+    why = t("{deed} Both end the service and start it anew, so they go one after another.")
+    return ErrorInfo(
+        code=AT_A_TIME,
+        message=why.format(deed=t(_DEEDS[name])),
+        hint=t("Press again when that is over."),
+    )
+
+
 def _version(status: UpdateStatus) -> str:
     words = t("{version}, {how}").format(version=status.version, how=t(_CAME[status.came]))
     if status.came is Came.SETUP and status.used not in (None, status.version):
