@@ -104,6 +104,7 @@ class Shell(QObject):
 
     def _on_painted(self) -> None:
         self._look.motion.ask_system()
+        QTimer.singleShot(0, self._look.sweep)
         self._refresh()
         if not self.tray.appear():
             QTimer.singleShot(_TRAY_MS, self, self._on_later)
