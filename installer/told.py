@@ -46,8 +46,9 @@ SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ),
     ),
     "planner": (
-        ("presets/planner/memory.toml", ("terms.title",)),
-        ("presets/planner/processor.toml", ("parts.title",)),
+        ("presets/planner/memory.toml", ("terms.title", "terms.source")),
+        ("presets/planner/processor.toml", ("parts.title", "parts.source")),
+        ("presets/planner/boots.toml", ("rows.source",)),
         ("presets/planner/reductions.toml", ("steps.title", "steps.costs")),
     ),
     "clients": (

@@ -25,6 +25,8 @@ _UNPINNED_UNKNOWN = (
     "How much is left for the KV cache is not known here: pin it with `kv_cache_memory_bytes`."
 )
 _PINNED = "`kv_cache_memory_bytes`"
+_HEADERS = "the headers of the model's files"
+_CAST = "the headers of the model's files, cast"
 _PARTLY_KNOWN = 0.1
 """Error of a pool whose model the sources describe in part only: by the count of its layers."""
 _WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2}
@@ -209,7 +211,7 @@ def _weights(models: Models, settings: Mapping[str, object]) -> list[LedgerItem]
                 place=LedgerPlace.MEMORY,
                 bytes=round(stored * factor) if is_cast and stored is not None else stored,
                 error_bytes=None if stored is None else 0,
-                source="the headers of the model's files" + (", cast" if is_cast else ""),
+                source=_CAST if is_cast else _HEADERS,
             )
         )
     return found

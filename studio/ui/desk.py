@@ -19,7 +19,8 @@ from studio.ui.viewmodels.frame import PageId
 class Guide(QObject):
     """Asks the window for what only it can do. Signals: `asked` (PageId: bring it to the front),
     `pointed` (PageId, what to show), `theme_asked` (ThemeChoice), `language_asked` (a language, or
-    None for the system's), `manners_changed` (motion, notifications or tray were chosen anew).
+    None for the system's), `manners_changed` (motion, notifications or tray were chosen anew),
+    `versions_told` (UpdateStatus that a page has read).
 
     Signals, so that pages do not hold the window that holds them.
     """
@@ -29,6 +30,7 @@ class Guide(QObject):
     theme_asked = Signal(object)
     language_asked = Signal(object)
     manners_changed = Signal()
+    versions_told = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
 """What only the plan page knows: what is planned, the answers, and presets as they are changed.
 
-A change asks after a short rest; an answer to what is not wanted any more is dropped.
+A change asks after a short rest; an answer to what is not wanted any more is dropped, and what is
+wanted now is asked for then, also where the answer is a refusal.
 """
 
 import functools
@@ -73,6 +74,8 @@ class PlanningArea(Area):
         self.slots = (Slot(), Slot())
         self.is_resting = False
         """Something was typed that is not planned yet."""
+        self._turn = self._diff_turn = 0
+        """Grow with each reason to read anew: an answer to a question of before is dropped."""
 
     @property
     def is_saving(self) -> bool:
@@ -281,60 +284,73 @@ class PlanningArea(Area):
             self._plan(place)
 
     def _read(self) -> None:
-        preset, host = self.preset, self.host or None
+        self._turn += 1
+        self._ask_detail()
+        self._read_diff()
+
+    def _ask_detail(self) -> None:
+        preset, host, turn = self.preset, self.host or None, self._turn
         if preset is None:
             self.detail = None
             return
+        done = functools.partial(self._on_detail, turn)
+        failed = functools.partial(self._on_no_detail, turn)
+        self.ask("detail", lambda client: client.preset(preset, host), done, failed)
 
-        async def question(client: "ControlClient") -> tuple[str, str | None, PresetDetail]:
-            return preset, host, await client.preset(preset, host)
-
-        failed = functools.partial(self._on_no_detail, preset)
-        self.ask("detail", question, self._on_detail, failed)
-        self._read_diff()
-
-    def _on_detail(self, found: tuple[str, str | None, PresetDetail]) -> None:
-        preset, host, detail = found
-        if preset == self.preset and host == (self.host or None):
-            self.detail = detail
-            if detail.preset.origin is not None:
-                self._read_origin(preset)
-            else:
-                self.origin_diff = None
+    def _on_detail(self, turn: int, detail: PresetDetail) -> None:
+        if turn != self._turn:
+            self._ask_detail()
+            return
+        self.detail = detail
+        if detail.preset.origin is not None:
+            self._ask_origin(detail.preset.id)
         else:
-            self._read()
+            self.origin_diff = None
 
-    def _on_no_detail(self, preset: str, error: ErrorInfo) -> None:
+    def _on_no_detail(self, turn: int, error: ErrorInfo) -> None:
         """A preset that another one took the place of meanwhile is nobody's problem."""
-        if preset == self.preset:
+        if turn == self._turn:
             self.problem = error
         else:
-            self._read()
+            self._ask_detail()
 
-    def _read_origin(self, preset: str) -> None:
-        done = functools.partial(self._on_origin, preset)
-        self.ask("origin", lambda client: client.preset_diff(preset), done, self._ignore)
+    def _ask_origin(self, preset: str) -> None:
+        turn = self._turn
 
-    def _on_origin(self, preset: str, found: PresetDiff) -> None:
-        if preset == self.preset:
-            self.origin_diff = found
-        elif self.preset is not None:
-            self._read()
+        def done(found: PresetDiff) -> None:
+            if turn == self._turn:
+                self.origin_diff = found
+            else:
+                self._ask_detail()  # whose answer may have found this question still under way
+
+        def failed(_error: ErrorInfo) -> None:
+            if turn != self._turn:
+                self._ask_detail()
+
+        self.ask("origin", lambda client: client.preset_diff(preset), done, failed)
 
     def _read_diff(self) -> None:
         """Ask in what two presets differ, while two are compared."""
-        mine, other = self.preset, self.other
+        self._diff_turn += 1
+        self._ask_diff()
+
+    def _ask_diff(self) -> None:
+        mine, other, turn = self.preset, self.other, self._diff_turn
         if self.against is not Against.OTHER or mine is None or other is None:
             self.diff = None
             return
 
         def done(found: PresetDiff) -> None:
-            if (mine, other, Against.OTHER) == (self.preset, self.other, self.against):
+            if turn == self._diff_turn:
                 self.diff = found
             else:
-                self._read_diff()
+                self._ask_diff()
 
-        self.ask("diff", lambda client: client.preset_diff(mine, other), done, self._ignore)
+        def failed(_error: ErrorInfo) -> None:
+            if turn != self._diff_turn:
+                self._ask_diff()
+
+        self.ask("diff", lambda client: client.preset_diff(mine, other), done, failed)
 
     def _on_hosts(self, found: list[HostEntry]) -> None:
         self.hosts = tuple(found)

@@ -104,6 +104,16 @@ class WindowSettings:
         self._store.setValue("notifies", value)
 
     @property
+    def told_version(self) -> str | None:
+        """Return the newer version of the Studio that the desktop was told of."""
+        value = self._store.value("told_version")
+        return None if value is None else str(value)
+
+    @told_version.setter
+    def told_version(self, value: str) -> None:
+        self._store.setValue("told_version", value)
+
+    @property
     def to_tray(self) -> bool:
         """Return whether closing puts the window into the tray, where there is one."""
         return self._flag("to_tray", default=True)

@@ -16,6 +16,7 @@ from studio.ui.bridge import Bridge
 from studio.ui.daily_look import DailyLook
 from studio.ui.focus import FocusKeeper, focus_named, focused_name
 from studio.ui.language import speak, spoken, suited
+from studio.ui.newer import Newer
 from studio.ui.notify import Notifier
 from studio.ui.qt_words import QtWords
 from studio.ui.session import Session
@@ -23,7 +24,7 @@ from studio.ui.settings import WindowSettings
 from studio.ui.state import Known
 from studio.ui.theme import Look
 from studio.ui.tray import Tray
-from studio.ui.viewmodels.notes import Note, alarm_notes, heard, notes
+from studio.ui.viewmodels.notes import Note, alarm_notes, heard, notes, version_note
 from studio.ui.viewmodels.tray import tray_view
 from studio.ui.window import MainWindow
 
@@ -63,6 +64,8 @@ class Shell(QObject):
         self.notifier.pressed.connect(self.come_to_front)
         self.notifier.refused.connect(self._on_refused)
         self.daily_look = DailyLook(bridge)
+        self.newer = Newer(bridge, self.daily_look)
+        self.newer.changed.connect(self._on_newer)
         self._lasting = lasting(bridge, session)
         self.window = self._made()
         application.setQuitOnLastWindowClosed(False)
@@ -97,11 +100,14 @@ class Shell(QObject):
         window.tray_answered.connect(self._on_tray_answer)
         window.guide.language_asked.connect(self._on_language)
         window.guide.manners_changed.connect(self._on_manners)
+        window.guide.versions_told.connect(self.newer.take)
+        window.show_newer(self.newer.version)
         FocusKeeper(self._application, window)
         return window
 
     def _on_painted(self) -> None:
         self._look.motion.ask_system()
+        QTimer.singleShot(0, self._look.sweep)
         self._refresh()
         if not self.tray.appear():
             QTimer.singleShot(_TRAY_MS, self, self._on_later)
@@ -122,6 +128,15 @@ class Shell(QObject):
         found = alarm_notes(events, self._said)
         self._said = heard(events, self._said)
         self._say(found)
+
+    def _on_newer(self) -> None:
+        """Show it in the window as long as it waits; tell the desktop once of each version."""
+        version = self.newer.version
+        self.window.show_newer(version)
+        if version is not None and version != self._settings.told_version:
+            self._settings.told_version = version
+            self._settings.save()
+            self._say((version_note(version),))
 
     def _say(self, found: tuple[Note, ...]) -> None:
         """Tell the desktop, unless the person looks at the window or wants to hear nothing."""

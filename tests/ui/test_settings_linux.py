@@ -1,5 +1,6 @@
 """The Studio's Linux from the settings of a window on Windows, against a `wsl.exe` of ours."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +11,14 @@ from pytestqt.qtbot import QtBot
 
 from studio.app.wsl import WslSetup
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlanVerdict
+from studio.domain.self_update import UpdateStatus
 from studio.domain.wsl import DISTRIBUTION
 from studio.ui.controllers.settings import SettingsController
 from studio.ui.state import Link
 from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.settings import Edit, Section, Verb
+from studio.ui.viewmodels.settings_program import AT_A_TIME
 from studio.ui.window import MainWindow
 from tests.fakes.registry import FakeRegistry
 from tests.ui.fake_service import DEMO, FakeService
@@ -244,7 +247,7 @@ def test_the_image_is_made_smaller_between_the_goodbye_and_the_next_start(
 def test_while_one_thing_ends_the_linux_another_does_not_begin(
     qtbot: QtBot, live: MainWindow, page: SettingsController, service: FakeService
 ) -> None:
-    """A yes to a question that still stands there would rest for ever."""
+    """A yes to a question that still stands there would rest for ever, or do nothing unsaid."""
     ends = held_down(service)
     click(qtbot, live, "do-linux.compact")
     qtbot.waitUntil(lambda: shown(live, "yes-linux.compact"))
@@ -256,11 +259,57 @@ def test_while_one_thing_ends_the_linux_another_does_not_begin(
     page._on_edited(Edit(row="linux.renew", verb=Verb.CONSENT))
 
     assert page.area.machine.pending == {"linux.compact"}
-    assert "linux.renew" not in page.area.machine.problems
+    problem = page.area.machine.problems["linux.renew"]
+    assert problem.message.startswith("The disk image of the Linux is being made smaller.")
+    assert problem.hint == "Press again when that is over."
     qtbot.waitUntil(lambda: bool(ends), timeout=PATIENCE_MS)
     service.say_goodbye()
     settled(qtbot, page, "linux.compact")
     assert button(live, "do-linux.remove").isEnabled()
+    assert "linux.renew" not in page.area.machine.problems
+
+
+def test_while_a_version_takes_over_the_linux_is_left_alone(
+    qtbot: QtBot, live: MainWindow, page: SettingsController, service: FakeService
+) -> None:
+    """The two ended and started the same service without knowing of each other."""
+    ends = held_down(service)
+    hold = asyncio.Event()  # never set: the version is being chosen as long as this test lasts
+
+    async def choosing(_client: object) -> UpdateStatus:
+        await hold.wait()
+        raise AssertionError("it is not chosen here")
+
+    click(qtbot, live, "do-linux.compact")
+    qtbot.waitUntil(lambda: shown(live, "yes-linux.compact"))
+    page.desk.lasting.exchange.begin("program.apply", choosing)
+
+    click(qtbot, live, "yes-linux.compact")
+    click(qtbot, live, "do-linux.remove")
+
+    for row in ("linux.compact", "linux.remove"):
+        assert text(live, f"problem-{row}").startswith("Another version is taking over.")
+    assert page.desk.lasting.between.name is None
+    assert not ends
+
+
+def test_while_the_linux_is_made_smaller_no_version_takes_over(
+    qtbot: QtBot, live: MainWindow, page: SettingsController, service: FakeService
+) -> None:
+    """Said when the button is pressed, not after the question; and gone when it is over."""
+    ends = held_down(service)
+    click(qtbot, live, "do-linux.compact")
+    qtbot.waitUntil(lambda: shown(live, "yes-linux.compact"))
+    click(qtbot, live, "yes-linux.compact")
+    qtbot.waitUntil(lambda: bool(ends), timeout=PATIENCE_MS)
+
+    page._on_edited(Edit(row="program.apply", verb=Verb.SET, value=""))
+
+    assert page.area.machine.problems["program.apply"].code == AT_A_TIME
+    assert page.desk.lasting.exchange.name is None
+    service.say_goodbye()
+    settled(qtbot, page, "linux.compact")
+    assert "program.apply" not in page.area.machine.problems
 
 
 def test_what_is_lost_is_said_before_the_linux_is_removed(

@@ -212,6 +212,7 @@ is shown: an assertion, a pattern."""
 PARTS_APART = frozenset(
     {
         "Card 7 (7) has 7 free, and `7` needs 7.7", ": it holds 7", "and 7 more",
+        ", or 7 of 7",
         "no connection (7)7", "7, published 7 on this 77", "%(name)s: %(message)s",
         "collections.deque[Reading] | collections.deque[HistoryEvent]",
         "array.array[float] | array.array[int]", "connection: close", "host: evil.example",

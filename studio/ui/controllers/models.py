@@ -197,7 +197,7 @@ class ModelsController(Controller):
         before, self._shown = self._shown, shown
         if before is not None and before[0] is shown[0] and before[1:] == shown[1:]:
             return
-        rows = matching(model_rows(area.library), shown[2])
+        rows = matching(model_rows(area.library, is_live=is_live), shown[2])
         empty = empty_words(area.library, is_live=is_live, sought=shown[2])
         view.show_rows(rows, area.chosen, empty)
         view.show_summary(summary(area.library))

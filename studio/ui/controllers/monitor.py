@@ -61,6 +61,7 @@ class MonitorController(Controller):
         self._tries = 0
         self._is_front = False
         self._was_live = False
+        self._has_cards = False
         self._again = self._timer(_LIVE_AGAIN_MS, self._read)
         self._soon = self._timer(_EVENT_MS, self._read)
         self._soon.setSingleShot(True)
@@ -79,6 +80,10 @@ class MonitorController(Controller):
     def show_known(self, known: Known) -> None:
         """Read anew when the service is back."""
         is_live = known.link is Link.LIVE
+        has_cards = known.host is not None and bool(known.host.gpus)
+        if has_cards is not self._has_cards:
+            self._has_cards = has_cards
+            self._show_kinds()
         if is_live is not self._was_live:
             self._was_live = is_live
             if not is_live:
@@ -287,10 +292,10 @@ class MonitorController(Controller):
 
     def _show_kinds(self) -> None:
         known = self.area.known
-        kinds = chosen_kinds(self._choice, known)
+        kinds = chosen_kinds(self._choice, known, has_cards=self._has_cards)
         self.view.board.show_kinds(kinds)
         shown = {kind.id for kind in kinds}
-        offered = offered_kinds(known)
+        offered = offered_kinds(known, has_cards=self._has_cards)
         self.view.offer(offered, {kind.id: kind.id in shown for kind in offered})
 
     def _show_span(self) -> None:

@@ -25,6 +25,7 @@ from studio.ui.controllers.settings_adopt import AdoptPart
 from studio.ui.controllers.settings_linux import LinuxPart
 from studio.ui.controllers.settings_more import adjust_wish, demand_wish, program_wish
 from studio.ui.controllers.settings_takeover import TakeoverPart
+from studio.ui.controllers.settings_turns import Turns
 from studio.ui.controllers.settings_window import WindowPart
 from studio.ui.desk import Controller, Desk
 from studio.ui.language import t
@@ -213,9 +214,10 @@ class SettingsController(Controller):
         super().__init__(desk, self.view)
         self.area = SettingsArea(desk.bridge)
         self.window_part = WindowPart(desk)
-        self.takeover = TakeoverPart(desk, self.area)
+        turns = Turns(desk, self.area)
+        self.takeover = TakeoverPart(desk, self.area, turns)
         self.adopting = AdoptPart(desk, self.area, self.view)
-        self.linux = LinuxPart(desk, self.area)
+        self.linux = LinuxPart(desk, self.area, turns)
         self.view.offer(Section.LINUX, is_there=desk.bridge.has_here)
         self._is_front = False
         self._was_live = False
@@ -254,6 +256,11 @@ class SettingsController(Controller):
     def leave(self) -> None:
         """Let it be."""
         self._is_front = False
+
+    def show_what(self, what: str) -> None:
+        """Bring a part to the front by its id."""
+        if what in list(Section):
+            self.choose(Section(what))
 
     def choose(self, section: Section) -> None:
         """Bring a part to the front and ask for what it shows."""

@@ -24,7 +24,6 @@ from studio.ui.desk import Desk
 from studio.ui.language import t
 from studio.ui.viewmodels.settings import ON, Edit
 from studio.ui.viewmodels.settings_linux import (
-    ENDS,
     end_question,
     lan_question,
     memory_question,
@@ -34,6 +33,7 @@ from studio.ui.viewmodels.settings_linux import (
 if TYPE_CHECKING:
     from studio.control.client import ControlClient
     from studio.ui.controllers.settings import SettingsArea
+    from studio.ui.controllers.settings_turns import Turns
 
     Question = Callable[[ControlClient], Awaitable[WslReport]]
 
@@ -44,9 +44,10 @@ _MOST_DIGITS = 4
 class LinuxPart:
     """Asks what is lost or changed, takes the yes, and shows what then holds."""
 
-    def __init__(self, desk: Desk, area: SettingsArea) -> None:
+    def __init__(self, desk: Desk, area: SettingsArea, turns: Turns) -> None:
         self._desk = desk
         self._area = area
+        self._turns = turns
         self._between = desk.lasting.between
         self._between.over.connect(self._on_over)
         if self._between.name is not None:  # begun in the window before, in another language
@@ -124,14 +125,13 @@ class LinuxPart:
     # -- disk and service ------------------------------------------------------------------
 
     def _compact(self, edit: Edit, agreed: bool) -> None:
+        if self._turns.refuses(edit.row):
+            return
         name = edit.row.partition(".")[2]
         known = self._desk.session.known
         if not agreed:
             served = known.engine.preset if known.engine.is_serving else None
             self._area.ask_first(edit, end_question(name, served))
-            return
-        if self._area.machine.pending & ENDS:  # a question of before, which still stood there
-            self._area.dismiss_row(edit.row)
             return
         self._area.rest(edit.row)
         self._between.begin(edit.row, _compacted if name == "compact" else None)
@@ -145,8 +145,7 @@ class LinuxPart:
             self._area.settle(row)
 
     def _remove(self, edit: Edit, agreed: bool) -> None:
-        if self._area.machine.pending & ENDS:
-            self._area.dismiss_row(edit.row)
+        if self._turns.refuses(edit.row):
             return
         self._area.rest(edit.row)
         request = WslRemoveRequest(consent=agreed)

@@ -264,8 +264,12 @@ KINDS: tuple[ChartKind, ...] = (
 )
 BY_ID: Mapping[str, ChartKind] = {kind.id: kind for kind in KINDS}
 
-ALWAYS_SHOWN = ("pool", "decode", "prefill", "requests", "ttft")
-"""Shown also before anything was measured, so that the page is what it will be."""
+OF_CARDS = frozenset(
+    kind.id for kind in KINDS if all(line.series.startswith("card") for line in kind.lines)
+)
+"""They stand only where there are cards; every other chart has its place before anything was
+measured, so that none moves when its figures come.
+"""
 
 SPILL_WORDS: Mapping[str, str] = {
     SpillKind.WDDM_SHARED: marked("shared"),

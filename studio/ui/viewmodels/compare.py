@@ -10,6 +10,7 @@ from studio.domain.plans import Plan
 from studio.domain.units import UNKNOWN, bytes_text, duration_text, tokens_text
 from studio.ui.language import marked, t
 from studio.ui.viewmodels.plan import LedgerView, Segment, plan_view
+from studio.ui.viewmodels.sources import source_words
 from studio.ui.viewmodels.words import Role, Shape, Text
 
 
@@ -152,7 +153,10 @@ def _warm(plan: Plan) -> Text:
 
 
 def _boot(plan: Plan, seconds: float | None) -> Text:
-    return Text(text=duration_text(seconds), tooltip=plan.boot_source or t("Not measured yet"))
+    return Text(
+        text=duration_text(seconds),
+        tooltip=source_words(plan.boot_source or "") or t("Not measured yet"),
+    )
 
 
 def _download(plan: Plan) -> Text:

@@ -66,6 +66,8 @@ _STATES: dict[DownloadState, tuple[str, Shape, Role]] = {
     DownloadState.FAILED: (marked("Failed"), Shape.CROSS, Role.HARM),
     DownloadState.DONE: (marked("Here, whole and proven"), Shape.TICK, Role.OK),
 }
+_AWAY = (marked("Not known now"), Shape.RING, Role.QUIET)
+"""One that was under way when the service was heard of last."""
 _MOVING = (DownloadState.QUEUED, DownloadState.RUNNING)
 
 
@@ -81,11 +83,12 @@ def downloads_view(found: DownloadList | None, *, is_live: bool) -> DownloadsVie
     limit = found.limit_bytes_per_s if found is not None else None
     choices = _choices(limit)
     empty = t("Nothing is being fetched. “Get a model…” brings one from a hub.")
+    held = t("Models wait while a runtime is fetched.")
     return DownloadsView(
         title=t("Downloads"),
         rows=tuple(_row(one, place, is_live=is_live) for place, one in enumerate(downloads)),
         empty="" if downloads else empty if is_live else t("The service does not answer yet."),
-        held=t("Models wait while a runtime is fetched.") if found and found.is_held else "",
+        held=held if found and found.is_held and is_live else "",
         limits=tuple(_limit_words(one) for one in choices),
         limit=choices.index(limit),
         can_limit=is_live and found is not None,
@@ -138,6 +141,9 @@ def _limit_words(limit: int | None) -> str:
 
 def _row(one: DownloadInfo, place: int, *, is_live: bool) -> DownloadRowView:
     word, shape, role = _STATES[one.state]
+    is_moving = one.state is DownloadState.RUNNING
+    if is_moving and not is_live:
+        word, shape, role = _AWAY
     error = one.error
     problem = " ".join(told(part) for part in (error.message, error.hint) if part) if error else ""
     return DownloadRowView(
@@ -150,9 +156,9 @@ def _row(one: DownloadInfo, place: int, *, is_live: bool) -> DownloadRowView:
             shape=shape,
             note=told(one.note or "") or (t(word) if one.state is DownloadState.PAUSED else ""),
             share=_share(one),
-            running=one.state in (DownloadState.RUNNING, DownloadState.PAUSED),
+            running=(is_moving and is_live) or one.state is DownloadState.PAUSED,
             amount=_amount(one),
-            rate=_rate(one),
+            rate=_rate(one) if is_live else "",
         ),
         problem=problem,
         can_log_in=error is not None and error.code in LOGIN_CODES,

@@ -95,8 +95,9 @@ def keys_view(known: Known, name: str) -> KeysView:
     keys = known.keys or ()
     working = sum(key.revoked_at is None for key in keys)
     live = known.link is Link.LIVE
+    said = t("{working} now") if live else t("{working} when the service answers")
     return KeysView(
-        summary=t("{working} now").format(working=plural(working, "key works", "keys work"))
+        summary=said.format(working=plural(working, "key works", "keys work"))
         if known.keys
         else "",
         rows=tuple(_row(key, live=live) for key in _ordered(keys)),
@@ -119,8 +120,8 @@ def secret_view(secret: Secret, base_url: str | None) -> SecretView:
     )
 
 
-def state_text(key: KeyInfo) -> Text:
-    """Return whether a key works, and how far."""
+def state_text(key: KeyInfo, *, live: bool = True) -> Text:
+    """Return whether a key works, and how far; without the service none does."""
     limits = "\n".join(limit_words(key.limits))
     if key.revoked_at is not None:
         return Text(text=t("revoked"), tooltip=instant_text(key.revoked_at))
@@ -132,6 +133,8 @@ def state_text(key: KeyInfo) -> Text:
             text=t("prompts are kept"),
             tooltip=t("Until {until} its prompts lie in the Studio's folder.").format(until=until),
         )
+    if not live:
+        return Text(tooltip="\n".join(filter(None, (t("The service does not answer."), limits))))
     if limits:
         return Text(text=t("works, limited"), tooltip=limits)
     return Text(text=t("works"), tooltip=t("Every model and route, from everywhere, for ever"))
@@ -161,7 +164,7 @@ def _row(key: KeyInfo, *, live: bool) -> KeyRow:
         id=key.id,
         name=key.name,
         prefix=Text(text=f"{key.prefix}…", tooltip=made),
-        state=state_text(key),
+        state=state_text(key, live=live),
         is_recorded=key.prompts_until is not None and not revoked,
         last_used=Text(
             text=recent_text(key.last_used_at),

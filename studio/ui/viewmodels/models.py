@@ -101,10 +101,18 @@ _CHECKS: dict[CheckState, str] = {
 _UNDER_WAY = (CheckState.QUEUED, CheckState.RUNNING, CheckState.WAITING)
 
 
-def model_rows(library: Library | None) -> tuple[ModelRow, ...]:
+def model_rows(library: Library | None, *, is_live: bool = True) -> tuple[ModelRow, ...]:
     """Return the table."""
     models = library.models if library is not None else ()
-    return tuple(ModelRow(id=one.path, cells=_cells(one)) for one in models)
+    known = (_known_now(one, is_live=is_live) for one in models)
+    return tuple(ModelRow(id=one.path, cells=_cells(one)) for one in known)
+
+
+def _known_now(entry: ModelEntry, *, is_live: bool) -> ModelEntry:
+    """Return what is known of a model: who holds and who reads it, only while somebody says so."""
+    if is_live:
+        return entry
+    return msgspec.structs.replace(entry, in_use_by=None, check=None)
 
 
 def matching(rows: tuple[ModelRow, ...], sought: str) -> tuple[ModelRow, ...]:
@@ -172,6 +180,8 @@ def model_view(
     entry: ModelEntry, checks: tuple[CheckInfo, ...], *, is_live: bool, is_busy: bool
 ) -> ModelView:
     """Return the model in front; `checks` are those under way."""
+    entry = _known_now(entry, is_live=is_live)
+    checks = checks if is_live else ()
     check = next((one for one in checks if one.path == entry.path), entry.check)
     is_checked = check is not None and check.state in _UNDER_WAY
     return ModelView(

@@ -10,8 +10,8 @@ from studio.domain.spill import HARMFUL
 from studio.domain.units import UNKNOWN, bytes_text, rate_text, tokens_text
 from studio.ui.language import t
 from studio.ui.viewmodels.chart_kinds import (
-    ALWAYS_SHOWN,
     KINDS,
+    OF_CARDS,
     PLAIN,
     SPILL_WORDS,
     ChartKind,
@@ -47,16 +47,19 @@ def wished_kinds(choice: Mapping[str, bool]) -> tuple[ChartKind, ...]:
     return tuple(kind for kind in KINDS if choice.get(kind.id, kind.is_shown))
 
 
-def chosen_kinds(choice: Mapping[str, bool], known: Sequence[str]) -> tuple[ChartKind, ...]:
-    """Return the charts to show: of those that are wished what this machine has figures for."""
+def chosen_kinds(
+    choice: Mapping[str, bool], known: Sequence[str], *, has_cards: bool
+) -> tuple[ChartKind, ...]:
+    """Return the charts to show: of those that are wished what this machine can have."""
+    offered = offered_kinds(known, has_cards=has_cards)
+    return tuple(kind for kind in wished_kinds(choice) if kind in offered)
+
+
+def offered_kinds(known: Sequence[str], *, has_cards: bool) -> tuple[ChartKind, ...]:
+    """Return the charts that this machine can have: those of cards need some, now or before."""
     return tuple(
-        kind for kind in wished_kinds(choice) if kind.id in ALWAYS_SHOWN or lines_of(kind, known)
+        kind for kind in KINDS if has_cards or kind.id not in OF_CARDS or lines_of(kind, known)
     )
-
-
-def offered_kinds(known: Sequence[str]) -> tuple[ChartKind, ...]:
-    """Return the charts that could be shown on this machine."""
-    return tuple(kind for kind in KINDS if kind.id in ALWAYS_SHOWN or lines_of(kind, known))
 
 
 def wanted(kinds: Iterable[ChartKind], known: Sequence[str]) -> tuple[str, ...]:

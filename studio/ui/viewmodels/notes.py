@@ -1,4 +1,4 @@
-"""What is worth a notification while nobody looks: ready, failed, spilling. Pure."""
+"""What is worth a notification while nobody looks: ready, failed, spilling, newer. Pure."""
 
 from collections.abc import Iterable
 
@@ -12,6 +12,7 @@ from studio.ui.language import t, told
 from studio.ui.state import Known, Link
 
 _ENGINE = "engine"
+_VERSION = "version"
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +70,15 @@ def heard(events: Iterable[Event], said: frozenset[str]) -> frozenset[str]:
             code = event.alarm.code
             said = said | {code} if is_loud(event.alarm) else said - {code}
     return said
+
+
+def version_note(version: str) -> Note:
+    """Return what is said of a newer version of the Studio, once for each."""
+    return Note(
+        about=_VERSION,
+        title=t("Version {version} is there").format(version=version),
+        text=t("What is new stands in the settings, under Updates. Nothing is fetched by itself."),
+    )
 
 
 def _name(known: Known) -> str:

@@ -8,6 +8,7 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.plans import LedgerItem, LedgerPlace, Plan, PlannedCard, PlanVerdict
 from studio.domain.units import UNKNOWN, bytes_text, duration_text, tokens_text
 from studio.ui.language import marked, nt, t, told
+from studio.ui.viewmodels.sources import source_words
 from studio.ui.viewmodels.words import Role, Shape, Text
 
 FREE = "free"
@@ -132,7 +133,10 @@ def _figures(plan: Plan) -> tuple[tuple[str, Text], ...]:
         (t("Pool"), Text(text=pool, tooltip=t("Tokens that the KV cache can hold"))),
         (t("Context"), _known(tokens_text(plan.max_model_len))),
         (t("Seats"), _known(seats)),
-        (t("Start"), Text(text=boot, tooltip=plan.boot_source or t("Not measured yet"))),
+        (
+            t("Start"),
+            Text(text=boot, tooltip=source_words(plan.boot_source or "") or t("Not measured yet")),
+        ),
         (t("Download"), _known(down)),
     )
 
@@ -189,10 +193,10 @@ def _segment(item: LedgerItem, whole: int, tone: tuple[Role, float]) -> Segment:
     size = bytes_text(item.bytes)
     if item.bytes is not None and item.error_bytes:
         tooltip = t("{size} ± {error}. {source}").format(
-            size=size, error=bytes_text(item.error_bytes), source=item.source
+            size=size, error=bytes_text(item.error_bytes), source=source_words(item.source)
         )
     else:
-        tooltip = item.source
+        tooltip = source_words(item.source)
     return Segment(
         name=item.name,
         title=told(item.title),

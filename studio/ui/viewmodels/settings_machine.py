@@ -98,7 +98,7 @@ def _roots(roots: Sequence[RootInfo]) -> CardView:
 
 def _root(root: RootInfo) -> str:
     if root.state is RootState.MISSING:
-        return t("{path} · not there now").format(path=root.path)
+        return t("{path} · not there").format(path=root.path)
     if root.state is RootState.UNREADABLE:
         return t("{path} · cannot be read").format(path=root.path)
     count = plural(root.models, "model", "models")
@@ -148,7 +148,7 @@ def network_cards(machine: Machine) -> tuple[CardView, ...]:
         about=t("Holds from the next download on; what is under way goes on as it began."),
         rows=(
             _offline(report),
-            _proxy(report),
+            _proxy(report, is_live=machine.is_live),
             RowView(
                 id="network.no-proxy",
                 title=t("Not through the proxy"),
@@ -191,11 +191,11 @@ def _offline(report: NetworkReport) -> RowView:
     )
 
 
-def _proxy(report: NetworkReport) -> RowView:
+def _proxy(report: NetworkReport, *, is_live: bool) -> RowView:
     own = next((one for one in report.proxies if one.source == OWN), None)
     other = next((one for one in report.proxies if one.source != OWN), None)
     note = ""
-    if own is None and other is not None:
+    if own is None and other is not None and is_live:
         note = t("Now {url}, by {source}.").format(url=other.url, source=other.source)
     return RowView(
         id="network.proxy",
@@ -287,7 +287,11 @@ def service_cards(machine: Machine) -> tuple[CardView, ...]:
     unit = machine.unit
     if unit is None:
         return ()
-    return (_unit(unit, is_live=machine.is_live), _autostart(unit.autostart, machine), _sleep(unit))
+    return (
+        _unit(unit, is_live=machine.is_live),
+        _autostart(unit.autostart, machine),
+        _sleep(unit, is_live=machine.is_live),
+    )
 
 
 def _unit(unit: UnitInfo, *, is_live: bool) -> CardView:
@@ -362,8 +366,8 @@ def _autostart(info: AutostartInfo, machine: Machine) -> CardView:
     presets = [Option(value=one.id, text=told(one.title)) for one in machine.presets or ()]
     if info.preset is not None and all(one.value != info.preset for one in presets):
         presets.append(Option(value=info.preset, text=info.preset))
-    state = t(_STATES[info.state])
-    if info.state is AutostartState.BACKING_OFF and info.next_at is not None:
+    state = t(_STATES[info.state]) if machine.is_live else t("Not known until the service answers.")
+    if machine.is_live and info.state is AutostartState.BACKING_OFF and info.next_at is not None:
         state += " " + t("Next at {when}.").format(when=epoch_text(info.next_at))
     rows = [
         RowView(
@@ -383,10 +387,10 @@ def _autostart(info: AutostartInfo, machine: Machine) -> CardView:
     return CardView(id="autostart", title=t("Starting by itself"), rows=tuple(rows))
 
 
-def _sleep(unit: UnitInfo) -> CardView:
+def _sleep(unit: UnitInfo, *, is_live: bool) -> CardView:
     sleep = unit.sleep
     outcome = ""
-    if sleep.outcome is not None:
+    if sleep.outcome is not None and is_live:  # it says how the engine is
         outcome = t("Last slept {begin} to {end}. {outcome}").format(
             begin=epoch_text(sleep.slept_at),
             end=epoch_text(sleep.woke_at),

@@ -7,6 +7,7 @@ from studio.domain.units import UNKNOWN, bytes_text
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.dates import epoch_text
 from studio.ui.viewmodels.settings import CardView, Kind, Machine, RowView, fact, switch
+from studio.ui.viewmodels.words import Text
 
 _CAME: dict[Came, str] = {
     Came.RUN: marked("installed for you alone"),
@@ -26,6 +27,20 @@ _STATES: dict[UpdateState, str] = {
     UpdateState.TRIAL: marked("Version {version} is proving itself."),
 }
 _MOST_CHANGES = 6
+_THERE = (UpdateState.OFFERED, UpdateState.FETCHED, UpdateState.STAGED)
+
+
+def newer_version(status: UpdateStatus) -> str | None:
+    """Return the newer version that waits for a person; None: there is none, or it was chosen."""
+    return status.offered if status.state in _THERE else None
+
+
+def newer_words(version: str) -> Text:
+    """Return how the window says so, wherever one is."""
+    more = t("Version {version} of the Studio is there. Settings, Updates: what is new")
+    return Text(
+        text=t("{version} is there").format(version=version), tooltip=more.format(version=version)
+    )
 
 
 def program_card(machine: Machine) -> CardView | None:
@@ -61,6 +76,27 @@ def takeover_question(name: str, status: UpdateStatus | None, served: str | None
     )
     message = f"{words} {keeps}" if name == "rollback" else words
     return ErrorInfo(code="update-consent", message=message)
+
+
+AT_A_TIME = "one-at-a-time"
+_DEEDS: dict[str, str] = {
+    "program.apply": marked("Another version is taking over."),
+    "program.rollback": marked("Another version is taking over."),
+    "linux.compact": marked("The disk image of the Linux is being made smaller."),
+    "linux.renew": marked("A newer service is being started."),
+    "linux.remove": marked("The Linux is being removed."),
+}
+"""What ends the service, by the setting that was pressed."""
+
+
+def busy_words(name: str) -> ErrorInfo:
+    """Return why something that ends the service has to wait for another such thing."""
+    why = t("{deed} Both end the service and start it anew, so they go one after another.")
+    return ErrorInfo(
+        code=AT_A_TIME,
+        message=why.format(deed=t(_DEEDS[name])),
+        hint=t("Press again when that is over."),
+    )
 
 
 def _version(status: UpdateStatus) -> str:

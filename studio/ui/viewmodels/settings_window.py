@@ -174,6 +174,8 @@ def _now(machine: Machine) -> str:
         return _unread(machine)
     if machine.network.offline:
         return t("The network is switched off: nothing at all is asked.")
+    if not machine.is_live:
+        return _unread(machine)
     return t("The network is allowed, for these only.")
 
 
@@ -229,7 +231,7 @@ def _kept(machine: Machine) -> tuple[str, ...]:
 def _prompts(machine: Machine) -> str:
     kept = _kept(machine)
     if kept:
-        return t("Kept now, until the time in brackets: {names}.").format(names=", ".join(kept))
+        return t("Kept until the time in brackets: {names}.").format(names=", ".join(kept))
     return t("None are kept.") if machine.keys is not None else _unread(machine)
 
 

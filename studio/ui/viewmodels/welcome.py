@@ -16,6 +16,7 @@ from studio.ui.language import marked, nt, t, told
 from studio.ui.state import Known, Link, is_busy
 from studio.ui.viewmodels.plan import plan_view
 from studio.ui.viewmodels.presets import machine_facts
+from studio.ui.viewmodels.sources import source_words
 from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text
 
 MOST = 3
@@ -260,7 +261,7 @@ def _download(preset: PresetInfo, plan: Plan | None) -> Text:
 def _boot(plan: Plan | None) -> Text:
     text = duration_text(plan.boot_cold_s if plan is not None else None)
     source = plan.boot_source if plan is not None else None
-    return Text(text=text, tooltip=source or t("Not measured yet"))
+    return Text(text=text, tooltip=source_words(source or "") or t("Not measured yet"))
 
 
 def _empty(known: Known, presets: tuple[PresetInfo, ...]) -> str:

@@ -16,14 +16,17 @@ _THEME_ICONS = {
 }
 
 
+_ICONS = {"collapse": "rail", "theme": "system", "newer": "save"}
+"""Of entries that are no page; a page's icon bears its name."""
 _BESIDE = "  "
 """Sets the word apart from the icon; style sheets have no property for that gap."""
 
 
 class Rail(QFrame):
-    """Signals: `page_chosen` (PageId), `theme_asked`, `collapse_asked`."""
+    """Signals: `page_chosen` (PageId), `newer_asked`, `theme_asked`, `collapse_asked`."""
 
     page_chosen = Signal(object)
+    newer_asked = Signal()
     theme_asked = Signal()
     collapse_asked = Signal()
 
@@ -35,6 +38,9 @@ class Rail(QFrame):
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_page)
         self._pages = {page: self._entry(page.value, page_words(page)) for page in pages}
+        self._newer = self._entry("newer", Text(text=""))
+        self._newer.clicked.connect(self.newer_asked)
+        self._newer.hide()
         self._theme = self._entry("theme", theme_words("system"))
         self._theme.clicked.connect(self.theme_asked)
         self._collapse = self._entry("collapse", Text(text=t("Collapse"), tooltip=t(COLLAPSE)))
@@ -67,7 +73,7 @@ class Rail(QFrame):
             if collapsed
             else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         )
-        for button in (*self._pages.values(), self._theme, self._collapse):
+        for button in self._entries():
             button.setToolButtonStyle(style)
         self._version.setVisible(not collapsed)
 
@@ -80,6 +86,14 @@ class Rail(QFrame):
         self._theme.setProperty("icon-name", _THEME_ICONS[choice])
         self._tint()
 
+    def show_newer(self, words: Text | None) -> None:
+        """Say that a newer version of the Studio is there, or nothing."""
+        self._newer.setVisible(words is not None)
+        if words is not None:
+            self._newer.setText(f"{_BESIDE}{words.text}")
+            self._newer.setToolTip(words.tooltip)
+            self._newer.setAccessibleName(words.tooltip)
+
     def show_version(self, version: Text) -> None:
         """Show the service's version."""
         self._version.show_text(version.text, version.tooltip)
@@ -88,7 +102,7 @@ class Rail(QFrame):
         button = QToolButton()
         button.setObjectName(f"rail-{name}")
         button.setProperty("kind", "rail")
-        button.setProperty("icon-name", {"collapse": "rail", "theme": "system"}.get(name, name))
+        button.setProperty("icon-name", _ICONS.get(name, name))
         button.setText(f"{_BESIDE}{words.text}")
         button.setToolTip(words.tooltip)
         button.setAccessibleName(words.text)
@@ -106,13 +120,14 @@ class Rail(QFrame):
         for button in self._pages.values():
             button.setCheckable(True)
             self._group.addButton(button)
-        for button in (*self._pages.values(), self._theme, self._collapse):
+        for button in self._entries():
             policy = button.sizePolicy()
             policy.setHorizontalPolicy(policy.Policy.Expanding)
             button.setSizePolicy(policy)
         for button in self._pages.values():
             column.addWidget(button)
         column.addStretch(1)
+        column.addWidget(self._newer)
         column.addWidget(self._theme)
         column.addWidget(self._collapse)
         foot = QVBoxLayout()
@@ -120,9 +135,13 @@ class Rail(QFrame):
         foot.addWidget(self._version)
         column.addLayout(foot)
 
+    def _entries(self) -> tuple[QToolButton, ...]:
+        return (*self._pages.values(), self._newer, self._theme, self._collapse)
+
     def _tint(self) -> None:
-        for button in (*self._pages.values(), self._theme, self._collapse):
-            colour = self._look.colour("water" if button.isChecked() else "quiet")
+        for button in self._entries():
+            is_news = button.isChecked() or button is self._newer
+            colour = self._look.colour("water" if is_news else "quiet")
             button.setIcon(self._look.icons.icon(str(button.property("icon-name")), colour))
 
     def _on_page(self, button: QAbstractButton) -> None:

@@ -41,6 +41,19 @@ def test_progress_is_told_in_bytes_with_speed_and_time_left() -> None:
     assert row.stage.rate == "–/s"
 
 
+def test_nothing_moves_while_nobody_tells() -> None:
+    """A speed and a time left of before would run on in the reader's head."""
+    view = downloads_view(replace(ALL, is_held=True), is_live=False)
+
+    moving, queued, paused = view.rows[:3]
+    assert (moving.stage.word, moving.stage.rate, moving.stage.running) == (
+        "Not known now", "", False,
+    )  # fmt: skip
+    assert moving.stage.amount == "9.00 GiB of 24.00 GiB"
+    assert (queued.stage.word, paused.stage.word) == ("Waits", "Paused")
+    assert view.held == ""
+
+
 def test_each_state_has_the_buttons_that_make_sense() -> None:
     """Nothing is resumed that runs, nothing paused that is over."""
     deed, found = DownloadDeed, rows()

@@ -111,3 +111,16 @@ def test_what_is_cut_out_of_a_prompt_is_said_in_the_windows_language() -> None:
         speak("en", ASSETS)
 
     assert shown.endswith("the end is near\n[… 省略了 1,234 个字符 …]\nthe end")
+
+
+def test_no_key_is_said_to_work_while_the_service_is_away() -> None:
+    """Nobody listens at the gateway; what was revoked stays revoked."""
+    away = msgspec.structs.replace(LIVE, link=Link.LOST)
+
+    view = keys_view(away, "")
+
+    assert view.summary.endswith("when the service answers")
+    assert view.rows[0].state.text == "–"
+    assert view.rows[0].state.tooltip.startswith("The service does not answer.")
+    gone = msgspec.structs.replace(KEY, revoked_at="2026-11-28T09:00:00Z")
+    assert state_text(gone, live=False).text == "revoked"

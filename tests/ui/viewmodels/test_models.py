@@ -87,6 +87,19 @@ def test_a_check_under_way_shows_how_far_it_is_and_can_be_stopped() -> None:
     assert model_view(TINY, (over,), is_live=True, is_busy=False).check is None
 
 
+def test_who_holds_and_reads_a_model_is_not_known_while_nobody_tells() -> None:
+    """What lies on the disk may stay; the engine may be gone."""
+    held = replace(TINY, in_use_by="the engine of cpu-demo", check=CHECKING)
+    assert "the engine" in model_rows(Library(models=(held,)))[0].cells[-1].text
+
+    view = model_view(held, (CHECKING,), is_live=False, is_busy=False)
+
+    assert view.check is None
+    assert not any("the engine" in text.text for _name, text in view.facts)
+    cells = model_rows(Library(models=(held,)), is_live=False)[0].cells
+    assert "the engine" not in cells[-1].text
+
+
 def test_facts_name_origin_proof_and_last_check() -> None:
     """What was compared with what, and when."""
     last = CheckedResult(at_s=1_796_000_000.0, files=14, compared=12)

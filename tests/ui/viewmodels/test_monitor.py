@@ -7,7 +7,7 @@ from studio.domain.metrics import Tick
 from studio.domain.spill import SpillFlow, SpillKind
 from studio.monitor import readings
 from studio.ui.viewmodels import monitor
-from studio.ui.viewmodels.chart_kinds import ALWAYS_SHOWN, BY_ID, KINDS, SPILL_WORDS
+from studio.ui.viewmodels.chart_kinds import BY_ID, KINDS, SPILL_WORDS
 from studio.ui.viewmodels.track import Spot
 from studio.ui.viewmodels.words import Role
 
@@ -89,12 +89,22 @@ def test_spill_that_hurts_is_red_and_what_was_meant_is_not() -> None:
     assert {roles["swap"], roles["shared"]} == {Role.HARM, Role.WARN}
 
 
-def test_only_what_this_machine_has_figures_for_is_shown() -> None:
-    """A machine without cards has no empty charts of cards; the first five always stand there."""
-    assert [kind.id for kind in monitor.chosen_kinds({}, ())] == list(ALWAYS_SHOWN)
-    shown = monitor.chosen_kinds({"pool": False, "card-clock": True}, ("card0.sm_clock_mhz",))
-    assert [kind.id for kind in shown] == [*ALWAYS_SHOWN[1:], "card-clock"]
-    assert monitor.wanted(shown, ("running", "card0.sm_clock_mhz")) == (
+def test_charts_have_their_place_before_anything_is_known() -> None:
+    """What is measured later fills a chart and moves none; only cards must be there."""
+    choice = {"pool": False, "card-clock": True, "steps": False, "pressure": True}
+    without = [kind.id for kind in monitor.chosen_kinds(choice, (), has_cards=False)]
+    assert not any(name.startswith("card-") for name in without)
+    assert {"pool", "steps"}.isdisjoint(without)
+    assert {"decode", "spill", "pressure", "memory"} <= set(without)
+
+    shown = monitor.chosen_kinds(choice, (), has_cards=True)
+
+    names = [kind.id for kind in shown]
+    assert names[: len(without)] == without
+    assert "card-clock" in names
+    known = ("running", "card0.sm_clock_mhz")
+    assert monitor.chosen_kinds(choice, known, has_cards=False)[-1].id == "card-clock"
+    assert monitor.wanted(shown, known) == (
         "running",
         "card0.sm_clock_mhz",
     )

@@ -6,7 +6,7 @@ import pytest
 from studio.domain.alarms import Alarm, Severity
 from studio.domain.events import AlarmChanged, KeysChanged
 from studio.ui.state import Known, Link
-from studio.ui.viewmodels.notes import alarm_notes, heard, notes
+from studio.ui.viewmodels.notes import alarm_notes, heard, notes, version_note
 from tests.ui.fake_service import BOOT_FAILED, DEMO, READY, booting
 from tests.ui.fake_serving import SPILLS
 
@@ -68,3 +68,12 @@ def test_an_alarm_of_spill_is_said_once_as_long_as_it_holds() -> None:
 def test_only_what_hurts_and_is_not_muted_is_said(alarm: Alarm, count: int) -> None:
     """Notifications that do not matter are switched off, with those that do."""
     assert len(alarm_notes((AlarmChanged(alarm=alarm),), frozenset())) == count
+
+
+def test_a_newer_version_is_said_with_the_place_where_more_of_it_stands() -> None:
+    """It is no harm, and nothing of it is here."""
+    note = version_note("1.2.0")
+
+    assert note.title == "Version 1.2.0 is there"
+    assert "Updates" in note.text
+    assert not note.is_harm

@@ -7,7 +7,7 @@ from studio.domain.errors import ErrorInfo
 from studio.domain.self_update import Came, UpdateState
 from studio.domain.settings import CareSettings
 from studio.ui.viewmodels.settings import Machine, RowView
-from studio.ui.viewmodels.settings_program import program_card
+from studio.ui.viewmodels.settings_program import newer_version, program_card
 from tests.ui.fake_demand import PROGRAM
 
 
@@ -41,6 +41,15 @@ def test_each_state_offers_its_one_next_step(state: UpdateState, deed: str | Non
 
     steps = {"program.get", "program.apply", "program.cancel"} & set(found)
     assert steps == ({deed} if deed else set())
+
+
+@pytest.mark.parametrize("state", list(UpdateState))
+def test_a_version_is_news_until_somebody_chose_it(state: UpdateState) -> None:
+    """Whoever told it to take over knows of it."""
+    status = msgspec.structs.replace(PROGRAM, state=state, offered="1.1.0")
+
+    is_news = state in (UpdateState.OFFERED, UpdateState.FETCHED, UpdateState.STAGED)
+    assert newer_version(status) == ("1.1.0" if is_news else None)
 
 
 def test_a_version_that_is_too_new_for_one_step_says_what_comes_first() -> None:

@@ -74,7 +74,10 @@ def test_offline_means_that_nobody_is_asked() -> None:
     off = msgspec.structs.replace(NETWORK, offline=True)
 
     assert "nothing at all" in rows(privacy_cards(Machine(network=off)))["privacy.now"].value
-    assert "for these only" in rows(privacy_cards(Machine(network=NETWORK)))["privacy.now"].value
+    assert (
+        "for these only"
+        in rows(privacy_cards(Machine(network=NETWORK, is_live=True)))["privacy.now"].value
+    )
 
 
 def test_who_is_asked_for_a_newer_studio_is_said_by_what_was_allowed() -> None:

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look, ThemeChoice
 from studio.ui.viewmodels.frame import PageId, page_words
+from studio.ui.viewmodels.settings_program import newer_words
 from studio.ui.viewmodels.words import Text
 from studio.ui.widgets.rail import Rail
 
@@ -31,6 +32,7 @@ def test_collapsed_entries_keep_their_words_for_screen_readers(qtbot: QtBot, loo
     """Icons alone, and names still."""
     rail = Rail(look, tuple(PageId))
     qtbot.addWidget(rail)
+    rail.show_newer(newer_words("1.2.0"))
 
     rail.collapse(True)
 
@@ -39,6 +41,25 @@ def test_collapsed_entries_keep_their_words_for_screen_readers(qtbot: QtBot, loo
         assert item.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
         assert item.accessibleName()
         assert item.toolTip()
+
+
+def test_a_newer_version_has_an_entry_of_its_own(qtbot: QtBot, look: Look) -> None:
+    """Also as an icon alone; where there is none, nothing stands there."""
+    rail = Rail(look, tuple(PageId))
+    qtbot.addWidget(rail)
+    entry = rail.findChild(QToolButton, "rail-newer")
+    assert entry is not None
+    assert entry.isHidden()
+
+    rail.show_newer(newer_words("1.2.0"))
+
+    assert not entry.isHidden()
+    assert entry.text().strip() == "1.2.0 is there"
+    assert "1.2.0" in entry.accessibleName()
+    with qtbot.waitSignal(rail.newer_asked):
+        entry.click()
+    rail.show_newer(None)
+    assert entry.isHidden()
 
 
 def test_the_theme_entry_says_which_theme_it_is(qtbot: QtBot, look: Look) -> None:
