@@ -7,6 +7,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _SPAN = re.compile(r"`([^`\n]*)`")
+_LONG_WORD = re.compile(r"[0-9A-Za-z_.\u00c0-\u1fff]{25,}")
+_PART = 16
+_SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+_MAY_BREAK = "\u200b"
 _LITERAL = ("code", "mono", "evidence", "key")
 """Kinds of labels whose text stands as it is."""
 
@@ -90,6 +94,20 @@ def unquoted(text: str) -> str:
     return _SPAN.sub(_shown, text).replace("`", "")
 
 
+def breakable(text: str) -> str:
+    """Return `text` with places at which a very long word may go on in the next line.
+
+    A label is never narrower than its longest word: one name without blanks would push a page out
+    of the window. Not for what can be copied.
+    """
+    return _LONG_WORD.sub(_in_parts, text)
+
+
+def _in_parts(word: re.Match[str]) -> str:
+    whole = word[0]
+    return _MAY_BREAK.join(whole[at : at + _PART] for at in range(0, len(whole), _PART))
+
+
 def _shown(span: re.Match[str]) -> str:
     words = span[1]
     return f"“{words}”" if " " in words.strip() else words
@@ -101,6 +119,8 @@ def show_text(target: QLabel, text: str, tooltip: str | None = None) -> None:
     A sentence loses its backticks; lines of a log, code and paths keep what they have.
     """
     shown = text if target.property("kind") in _LITERAL else unquoted(text)
+    if target.wordWrap() and not target.textInteractionFlags() & _SELECTABLE:
+        shown = breakable(shown)
     if target.text() != shown:
         target.setText(shown)
     if tooltip is not None and target.toolTip() != tooltip:
