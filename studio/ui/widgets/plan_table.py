@@ -70,7 +70,7 @@ class _Side(QWidget):
         self._verdict = label("lead", wrap=True)
         self._verdict.setObjectName(f"{name}-verdict")
         self._notes = NoteList(look, f"{name}-notes", bullet="• ")
-        self._bars: list[tuple[Elided, LedgerBar, Elided]] = []
+        self._bars: list[tuple[QLabel, LedgerBar, Elided]] = []
         self._bar_column = QVBoxLayout()
         self._bar_column.setSpacing(look.space("step"))
         top = QHBoxLayout()
@@ -94,7 +94,7 @@ class _Side(QWidget):
         self._notes.show_notes(view.notes)
         while len(self._bars) < len(view.ledgers):
             bar = LedgerBar(self._look, f"{self.objectName()}-bar")
-            parts = (Elided("small"), bar, Elided("small"))
+            parts = (label("small", wrap=True), bar, Elided("small"))
             self._bars.append(parts)
             for widget in parts:
                 self._bar_column.addWidget(widget)
@@ -105,7 +105,7 @@ class _Side(QWidget):
             line.setVisible(shown and bool(view.ledgers[place].line_words))
             if shown:
                 ledger = view.ledgers[place]
-                words.show_text(ledger.title)
+                show_text(words, ledger.title)
                 bar.show_ledger(ledger)
                 line.show_text(ledger.line_words)
 

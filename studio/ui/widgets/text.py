@@ -36,16 +36,10 @@ def selectable(kind: str, name: str) -> QLabel:
 
 
 class Elided(QLabel):
-    """One line that ends in `…` where the room ends; the whole text is its tooltip.
+    """One line that ends in `…` where the room ends; the whole text is its tooltip."""
 
-    With `middle` the cut lies there: for a name that ends in its figure.
-    """
-
-    def __init__(
-        self, kind: str = "body", parent: QWidget | None = None, *, middle: bool = False
-    ) -> None:
+    def __init__(self, kind: str = "body", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("kind", kind)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -73,7 +67,9 @@ class Elided(QLabel):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw as much of the text as fits."""
         painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
+        )
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()

@@ -71,19 +71,6 @@ def test_a_command_of_several_words_does_not_run_into_its_sentence(
     assert unquoted(shown) == shown
 
 
-def test_a_name_that_ends_in_its_figure_is_cut_in_the_middle(qtbot: QtBot, look: Look) -> None:
-    """“Card 0, NVIDIA GeForce RTX 4090, 23.99 …” says everything but how large it is."""
-    pictures = []
-    for end in ("23.99 GiB", "11.11 GiB"):
-        made = Elided(middle=True)
-        qtbot.addWidget(made)
-        made.resize(160, 20)
-        made.show_text(f"{LONG}{end}")
-        pictures.append(made.grab().toImage())
-
-    assert pictures[0] != pictures[1]
-
-
 def test_a_very_long_word_may_go_on_in_the_next_line(qtbot: QtBot, look: Look) -> None:
     """A page is as wide as the longest word on it; what can be copied stays as it is."""
     word = "Qwen3.8_27B_W4A16_AutoRound_with_a_name_that_nobody_ever_ended"
