@@ -7,7 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _SPAN = re.compile(r"`([^`\n]*)`")
-_LONG_WORD = re.compile(r"[0-9A-Za-z_.\u00c0-\u1fff]{25,}")
+_LONGEST = 24
+_LONG_WORD = re.compile(rf"[0-9A-Za-z_.\u00c0-\u1fff]{{{_LONGEST + 1},}}")
 _PART = 16
 _SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _MAY_BREAK = "\u200b"
@@ -115,7 +116,8 @@ def show_text(target: QLabel, text: str, tooltip: str | None = None) -> None:
     A sentence loses its backticks; lines of a log, code and paths keep what they have.
     """
     shown = text if target.property("kind") in _LITERAL else unquoted(text)
-    if target.wordWrap() and not target.textInteractionFlags() & _SELECTABLE:
+    is_long = len(shown) > _LONGEST and target.wordWrap()
+    if is_long and not target.textInteractionFlags() & _SELECTABLE:
         shown = breakable(shown)
     if target.text() != shown:
         target.setText(shown)
