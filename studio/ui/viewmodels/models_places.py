@@ -6,7 +6,7 @@ from studio.domain.library import Library, RemovePlan, RootInfo, RootKind, RootS
 from studio.domain.units import bytes_text
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.picks import SignView
-from studio.ui.viewmodels.words import ButtonView, RemovalView, Role, Shape, listed, named, plural
+from studio.ui.viewmodels.words import ButtonView, RemovalView, Role, Shape, listed, plural
 
 
 class RootView(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def remove_view(plan: RemovePlan | None, *, can_act: bool) -> RemovalView | None
         lines.append(plural(plan.files, "file", "files"))
     if plan.stays_bytes:
         stays = t("{size} stay").format(size=bytes_text(plan.stays_bytes))
-        lines.append(named(stays, plan.stays) if plan.stays else stays)
+        lines.append(f"{stays}: {plan.stays}" if plan.stays else stays)
     if plan.uses:
         lines.append(
             t("Afterwards these presets have no model: {presets}.").format(

@@ -13,7 +13,6 @@ from studio.ui.viewmodels.settings import (
     fact,
     switch,
 )
-from studio.ui.viewmodels.words import listed
 
 SYSTEM = "system"
 
@@ -230,7 +229,7 @@ def _kept(machine: Machine) -> tuple[str, ...]:
 def _prompts(machine: Machine) -> str:
     kept = _kept(machine)
     if kept:
-        return t("Kept now, until the time in brackets: {names}.").format(names=listed(kept))
+        return t("Kept now, until the time in brackets: {names}.").format(names=", ".join(kept))
     return t("None are kept.") if machine.keys is not None else _unread(machine)
 
 
