@@ -16,7 +16,7 @@ from studio.ui.language import marked, nt, t, told
 from studio.ui.state import Known, Link, is_busy
 from studio.ui.viewmodels.plan import plan_view
 from studio.ui.viewmodels.presets import machine_facts
-from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text, listed
+from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text
 
 MOST = 3
 """So many presets are suggested; the chooser has them all."""
@@ -159,7 +159,7 @@ def _checks_about(doctor: DoctorReport | None) -> str:
     good = [told(one.title) for one in doctor.checks if one.level is Level.GOOD] if doctor else []
     if not good:
         return ""
-    return t("Good: {titles}").format(titles=listed(dict.fromkeys(good)))
+    return t("Good: {titles}").format(titles=t(", ").join(dict.fromkeys(good)))
 
 
 def _driver(host: HostSnapshot | None) -> tuple[tuple[str, Text], ...]:
