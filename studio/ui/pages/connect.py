@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -23,7 +24,7 @@ from studio.ui.widgets.cards import Card, ProblemCard
 from studio.ui.widgets.client_list import ClientList
 from studio.ui.widgets.code import CodeBlock
 from studio.ui.widgets.sign import Sign
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import Elided, label, selectable, show_text
 from studio.ui.widgets.try_panel import TryPanel
 
 _DIFF_LINES = 18
@@ -229,15 +230,17 @@ class _Pairs(QWidget):
         self._grid.setVerticalSpacing(look.space("step"))
         self._grid.setColumnMinimumWidth(0, _LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[Elided, Elided]] = []
+        self._rows: list[tuple[Elided, QLabel]] = []
 
     def show_pairs(self, pairs: Iterable[tuple[str, str, str]]) -> None:
         """Show name, value and what the value says on hover."""
         wanted = list(pairs)
         while len(self._rows) < len(wanted):
-            row = (Elided("quiet"), Elided("mono"))
-            for column, cell in enumerate(row):
-                self._grid.addWidget(cell, len(self._rows), column)
+            row = (Elided("quiet"), selectable("mono", ""))
+            row[1].setWordWrap(True)
+            row[1].setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+            self._grid.addWidget(row[0], len(self._rows), 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(row[1], len(self._rows), 1)
             self._rows.append(row)
         for number, (name, value) in enumerate(self._rows):
             is_used = number < len(wanted)
@@ -245,7 +248,8 @@ class _Pairs(QWidget):
             value.setVisible(is_used)
             if is_used:
                 name.show_text(wanted[number][0])
-                value.show_text(wanted[number][1], wanted[number][2])
+                show_text(value, wanted[number][1], wanted[number][2])
+                value.setAccessibleName(f"{wanted[number][0]}: {wanted[number][1]}")
 
 
 class _Values(QWidget):

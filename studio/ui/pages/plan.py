@@ -18,7 +18,7 @@ from studio.ui.widgets.knob_list import KnobList
 from studio.ui.widgets.plan_table import PlanTable
 from studio.ui.widgets.segments import Segments
 from studio.ui.widgets.table import Cell, Column, Row, Table
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import label, show_text
 
 _SIDE_WIDTH = 352
 _DIFF_HEIGHT = 260
@@ -52,7 +52,7 @@ class PlanPage(QWidget):
         self.knobs = KnobList(look)
         self.table = PlanTable(look, "plan-table")
         self.differences = _Differences(look)
-        self._about = Elided("quiet")
+        self._about = label("quiet", wrap=True)
         self._origin = label("small")
         self._origin.setObjectName("plan-origin")
         self.buttons = {
@@ -77,7 +77,7 @@ class PlanPage(QWidget):
         """Show what is planned, and what can be done with it."""
         self._fill(self.preset, view.presets, chosen)
         self._fill(self.host, view.hosts, host)
-        self._about.show_text(view.about)
+        show_text(self._about, view.about)
         show_text(self._origin, view.origin)
         views = {
             "reset": view.reset,
@@ -95,6 +95,8 @@ class PlanPage(QWidget):
         """Show what it is compared with."""
         self.against.show_chosen(against)
         self.other.setVisible(against is Against.OTHER)
+        self.other.setPlaceholderText("" if others else t("There is no other preset"))
+        self.other.setEnabled(bool(others))
         self._fill(self.other, others, other)
 
     def show_knobs(self, view: KnobsView, *, unfolded: bool) -> None:

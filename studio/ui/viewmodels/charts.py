@@ -85,6 +85,11 @@ def nice_ceiling(highest: float) -> float:
     return next(step for step in steps if step >= highest)
 
 
+def unit_words(unit: str) -> str:
+    """Return a chart's unit in the language spoken now."""
+    return {"tokens": t("tokens"), "requests": t("requests")}.get(unit, unit)
+
+
 def value_text(value: float, unit: str, decimals: int) -> str:
     """Return a chart's value with its unit."""
     match unit:
@@ -95,7 +100,7 @@ def value_text(value: float, unit: str, decimals: int) -> str:
         case "s":
             return latency_text(value)
         case _:
-            return f"{value:,.{decimals}f} {unit}".strip()
+            return f"{value:,.{decimals}f} {unit_words(unit)}".strip()
 
 
 def chart_moved(before: ChartView, after: ChartView) -> bool:

@@ -36,7 +36,7 @@ def day_text(iso: str | None) -> str:
 def instant_text(iso: str | None) -> str:
     """Return an ISO 8601 instant as `29 Nov 2026, 15:24` in local time."""
     local = _local(iso)
-    return UNKNOWN if local is None else f"{_day(local)}, {local:%H:%M}"
+    return UNKNOWN if local is None else _at(_day(local), local)
 
 
 def recent_text(iso: str | None) -> str:
@@ -45,7 +45,7 @@ def recent_text(iso: str | None) -> str:
     if local is None:
         return UNKNOWN
     day = t("{day} {month}").format(day=local.day, month=month_name(local))
-    return f"{day}, {local:%H:%M}"
+    return _at(day, local)
 
 
 def epoch_text(at: float | None) -> str:
@@ -53,6 +53,10 @@ def epoch_text(at: float | None) -> str:
     if at is None:
         return UNKNOWN
     return instant_text(datetime.datetime.fromtimestamp(at, datetime.UTC).isoformat())
+
+
+def _at(day: str, local: datetime.datetime) -> str:
+    return t("{day}, {time}").format(day=day, time=f"{local:%H:%M}")
 
 
 def _day(local: datetime.datetime) -> str:

@@ -10,7 +10,7 @@ from studio.domain.diagnosis import Diagnosis, Match, Offered, RemedyList
 from studio.domain.server import BootPhase
 from studio.domain.units import duration_text, tokens_text
 from studio.ui.language import marked, t, told
-from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape
+from studio.ui.viewmodels.words import PHASE_WORDS, Role, Shape, named
 
 _PHASES = {phase.value: phase for phase in BootPhase}
 _LEAST_SHOWN_S = 0.05
@@ -145,7 +145,7 @@ def _boot(one: BootRecord) -> BootView:
     return BootView(
         at=_moment(one.at),
         preset=one.preset,
-        outcome=f"{t(word)}: {one.error}" if failed else t(word),
+        outcome=named(t(word), one.error) if failed and one.error else t(word),
         shape=shape,
         role=role,
         kind=kind if one.is_cold is None or one.is_cold_certain else f"{kind}?",

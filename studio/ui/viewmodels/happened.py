@@ -9,7 +9,7 @@ from studio.domain.history import HistoryEvent, HistoryEventKind
 from studio.domain.units import UNKNOWN, duration_text
 from studio.ui.language import marked, nt, t, told
 from studio.ui.viewmodels.moments import second_words
-from studio.ui.viewmodels.words import Role
+from studio.ui.viewmodels.words import Role, listed, named
 
 _Kind = HistoryEventKind
 
@@ -79,7 +79,7 @@ class EndedLine(msgspec.Struct, frozen=True, kw_only=True):
 def event_words(event: HistoryEvent) -> str:
     """Return `Ready: cpu-demo. Ready after 49.8 s, warm.`"""
     kind = t(KIND_WORDS[event.kind])
-    head = kind if event.name == "service" else f"{kind}: {event.name}"
+    head = kind if event.name == "service" else named(kind, event.name)
     return f"{head}. {event.detail}" if event.detail else head
 
 
@@ -151,4 +151,4 @@ def mutes_words(mutes: Sequence[Mute]) -> str:
     """Return what is muted, in one line; empty: nothing."""
     if not mutes:
         return ""
-    return t("Muted: {codes}").format(codes=", ".join(one.code for one in mutes))
+    return t("Muted: {codes}").format(codes=listed(one.code for one in mutes))

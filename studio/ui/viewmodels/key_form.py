@@ -7,6 +7,7 @@ from studio.domain.keys import KeyLimits
 from studio.domain.quantities import whole_number
 from studio.ui.language import marked, t
 from studio.ui.viewmodels.moments import parsed, year_words
+from studio.ui.viewmodels.words import listed, named
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +29,7 @@ FIELDS: tuple[Field, ...] = (
     Field(
         id="routes",
         label=marked("Routes"),
-        hint=marked("all; or openai, anthropic, embeddings, …"),
+        hint=marked("all; or openai, anthropic, …"),
         tooltip=marked("A dialect, or the last part of a route such as chat/completions"),
     ),
     Field(
@@ -143,12 +144,12 @@ def limit_words(limits: KeyLimits) -> tuple[str, ...]:
         if value is None:
             continue
         if isinstance(value, tuple):
-            text = ", ".join(value)
+            text = listed(value)
         elif isinstance(value, int):
             text = f"{value:,}"
         else:
             text = year_words(parsed(str(value)))
-        found.append(f"{t(field.label)}: {text}")
+        found.append(named(t(field.label), text))
     if limits.only_running:
         found.append(t("Starts nothing: uses what runs"))
     return tuple(found)

@@ -14,11 +14,11 @@ from studio.domain.library import (
     RootKind,
 )
 from studio.domain.proofs import ModelState
-from studio.domain.units import UNKNOWN, bytes_text, duration_text
-from studio.ui.language import marked, t
+from studio.domain.units import UNKNOWN, bytes_text, duration_text, tokens_text
+from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.dates import instant_text
 from studio.ui.viewmodels.picks import ID_SHOWN, SignView
-from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text, plural
+from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text, listed, plural
 
 _THOUSAND = 1_000
 _MOST_NAMES = 3
@@ -153,7 +153,7 @@ def _lost(one: LostModel) -> str:
         if one.is_folder_gone
         else t("{name}, which {uses} needs, was removed or moved from {path}, not by the Studio.")
     )
-    return sentence.format(name=one.name, uses=", ".join(one.uses), path=one.path)
+    return sentence.format(name=one.name, uses=listed(one.uses), path=one.path)
 
 
 def empty_words(library: Library | None, *, is_live: bool, sought: str = "") -> str:
@@ -236,9 +236,9 @@ def parameters_text(count: int | None) -> str:
 
 def _uses(entry: ModelEntry) -> str:
     if entry.in_use_by:
-        return entry.in_use_by
+        return told(entry.in_use_by)
     more = len(entry.uses) - _MOST_NAMES
-    names = ", ".join(entry.uses[:_MOST_NAMES])
+    names = listed(entry.uses[:_MOST_NAMES])
     return f"{names} +{more}" if more > 0 else names
 
 
@@ -255,19 +255,18 @@ def _reasons(entry: ModelEntry) -> tuple[str, ...]:
         t("Written since it was checked: {file}").format(file=one) for one in entry.changed[:8]
     ]
     if entry.same_as:
-        others = ", ".join(entry.same_as)
+        others = listed(entry.same_as)
         said.append(t("The very same weights lie here again: {models}.").format(models=others))
-    return (*said, *entry.problems)
+    return (*said, *(told(one) for one in entry.problems))
 
 
 def _facts(entry: ModelEntry) -> tuple[tuple[str, Text], ...]:
     facts = entry.facts
-    context = UNKNOWN if facts.context_tokens is None else f"{facts.context_tokens:,}"
     found: list[tuple[str, Text]] = [
         (t("Place"), Text(text=entry.path)),
         (t("Size"), Text(text=f"{bytes_text(entry.size_bytes)} · {_files(entry)}")),
         (t("Weights"), Text(text=_weights(entry))),
-        (t("Context"), Text(text=t("{count} tokens").format(count=context))),
+        (t("Context"), Text(text=tokens_text(facts.context_tokens))),
     ]
     if entry.repository is not None:
         revision = (entry.revision or UNKNOWN)[:ID_SHOWN]
@@ -308,8 +307,8 @@ def _weights(entry: ModelEntry) -> str:
 
 
 def _used(entry: ModelEntry) -> str:
-    parts = [*([entry.in_use_by] if entry.in_use_by else []), *entry.uses]
-    return ", ".join(parts) if parts else t("no preset")
+    parts = [*([told(entry.in_use_by)] if entry.in_use_by else []), *entry.uses]
+    return listed(parts) if parts else t("no preset")
 
 
 def _moment(at_s: float) -> str:

@@ -6,7 +6,7 @@ from studio.domain.library import Library, RemovePlan, RootInfo, RootKind, RootS
 from studio.domain.units import bytes_text
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.picks import SignView
-from studio.ui.viewmodels.words import ButtonView, RemovalView, Role, Shape, plural
+from studio.ui.viewmodels.words import ButtonView, RemovalView, Role, Shape, listed, plural
 
 
 class RootView(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ def remove_view(plan: RemovePlan | None, *, can_act: bool) -> RemovalView | None
     if plan.uses:
         lines.append(
             t("Afterwards these presets have no model: {presets}.").format(
-                presets=", ".join(plan.uses)
+                presets=listed(plan.uses)
             )
         )
     if plan.refusal is not None:

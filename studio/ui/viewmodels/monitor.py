@@ -16,7 +16,7 @@ from studio.ui.viewmodels.chart_kinds import (
     SPILL_WORDS,
     ChartKind,
 )
-from studio.ui.viewmodels.charts import nice_ceiling
+from studio.ui.viewmodels.charts import nice_ceiling, unit_words
 from studio.ui.viewmodels.track import Spot, Track
 from studio.ui.viewmodels.words import Role
 
@@ -185,9 +185,7 @@ def _short_bytes(value: float) -> str:
 
 def axis_unit(kind: ChartKind) -> str:
     """Return what stands beside the title; bytes have their unit at each mark."""
-    return {"B": "", "B/s": t("a second"), "requests": t("requests"), "tokens": t("tokens")}.get(
-        kind.unit, kind.unit
-    )
+    return {"B": "", "B/s": t("a second")}.get(kind.unit, unit_words(kind.unit))
 
 
 def value_words(kind: ChartKind, value: float | None) -> str:

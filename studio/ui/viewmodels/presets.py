@@ -62,7 +62,7 @@ def _row(preset: PresetInfo, chosen: str | None, running: str | None) -> PresetR
     if preset.id == running:
         verdict, role, shape = t("Running now"), Role.OK, Shape.DOT
     elif preset.usable:
-        verdict, role, shape = t("Fits this machine"), Role.OK, Shape.TICK
+        verdict, role, shape = t("Suits this hardware"), Role.OK, Shape.TICK
     else:
         verdict = " ".join(told(one) for one in preset.reasons) or t("Does not fit this machine")
         role, shape = Role.WARN, Shape.TRIANGLE

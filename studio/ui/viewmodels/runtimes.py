@@ -21,7 +21,7 @@ from studio.domain.units import UNKNOWN, bytes_text
 from studio.ui.language import marked, t, told
 from studio.ui.viewmodels.dates import instant_text
 from studio.ui.viewmodels.picks import ID_SHOWN, PickView, SignView
-from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text, plural
+from studio.ui.viewmodels.words import ButtonView, Role, Shape, Text, listed, named, plural
 
 
 class Deed(enum.StrEnum):
@@ -203,17 +203,17 @@ def _facts(detail: RuntimeDetail) -> tuple[tuple[str, Text], ...]:
         )
     facts.append((t("Size"), Text(text=_size(detail))))
     if detail.requirements:
-        facts.append((t("Needs"), Text(text=", ".join(told(one) for one in detail.requirements))))
+        facts.append((t("Needs"), Text(text=listed(told(one) for one in detail.requirements))))
     if detail.patches:
         facts.append((t("Patches"), Text(text="\n".join(_series(one) for one in detail.patches))))
     if detail.left_out:
         facts.append((t("Left out"), Text(text="\n".join(detail.left_out))))
     if detail.without_patches:
-        said = [f"{name}: {cost}" for name, cost in detail.without_patches.items()]
+        said = [named(name, cost) for name, cost in detail.without_patches.items()]
         count = plural(len(said), "patch of the Studio's own", "patches of the Studio's own")
         facts.append((t("Goes without"), Text(text=count, tooltip="\n".join(said))))
     if detail.knobs:
-        facts.append((t("Knobs"), Text(text=", ".join(detail.knobs))))
+        facts.append((t("Knobs"), Text(text=listed(detail.knobs))))
     return tuple(facts)
 
 

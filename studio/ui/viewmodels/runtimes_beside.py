@@ -16,7 +16,7 @@ from studio.ui.viewmodels.dates import instant_text
 from studio.ui.viewmodels.picks import ID_SHOWN
 from studio.ui.viewmodels.runtimes import RuntimesKnown
 from studio.ui.viewmodels.runtimes_done import cut, stays_text, work_of
-from studio.ui.viewmodels.words import ButtonView, RemovalView
+from studio.ui.viewmodels.words import ButtonView, RemovalView, listed, named
 
 
 class UpdateView(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,7 +228,7 @@ def _cost(one: RuntimeUpdate) -> str:
         if one.disk_bytes is not None:
             parts.append(t("about {size} of disk").format(size=bytes_text(one.disk_bytes)))
     if one.presets:
-        parts.append(t("used by {presets}").format(presets=", ".join(one.presets)))
+        parts.append(t("used by {presets}").format(presets=listed(one.presets)))
     return " · ".join(parts)
 
 
@@ -244,7 +244,7 @@ def _changes(one: RuntimeUpdate) -> list[str]:
     )
     for title, changes in parts:
         if changes is None:
-            lines.append(f"{title}: {unknown}")
+            lines.append(named(title, unknown))
         elif changes:
             lines += [f"{title}", *(_change(change) for change in changes)]
     return lines

@@ -18,6 +18,7 @@ from studio.domain.units import (
 )
 from studio.ui.language import t, told
 from studio.ui.state import ENGINE_ACTIONS, Action, Known, Link, is_under_way
+from studio.ui.viewmodels.chart_kinds import SPILL_WORDS
 from studio.ui.viewmodels.charts import (
     PAST,
     ChartView,
@@ -26,7 +27,7 @@ from studio.ui.viewmodels.charts import (
     line_moved,
     points_of,
 )
-from studio.ui.viewmodels.words import Role, Text, number, number_and_unit, plural
+from studio.ui.viewmodels.words import Role, Text, named, number, number_and_unit, plural
 
 _LONG_TALK = 20_000
 _SHORT_TALK = 2_000
@@ -291,7 +292,11 @@ def _spill_words(tick: Tick | None) -> str:
     """Return what spills in words, each kind as the service measured it."""
     first = t("Bytes of the engine that lie where they slow every answer.")
     flows = tick.spill if tick else ()
-    kinds = [f"{one.kind.value}: {bytes_text(one.bytes)}" for one in flows if one.bytes is not None]
+    kinds = [
+        named(t(SPILL_WORDS[one.kind]), bytes_text(one.bytes))
+        for one in flows
+        if one.bytes is not None
+    ]
     return "\n".join((first, *kinds))
 
 

@@ -9,7 +9,7 @@ from studio.domain.units import UNKNOWN, tokens_text
 from studio.ui.language import t, told
 from studio.ui.viewmodels.dates import epoch_text
 from studio.ui.viewmodels.settings import CardView, Kind, Machine, RowView, fact
-from studio.ui.viewmodels.words import ButtonView
+from studio.ui.viewmodels.words import ButtonView, listed
 
 OPEN, FORGET = "adopt.open", "adopt.forget"
 _KEY_CODES = ("adopt-key-refused", "adopt-key-invalid")
@@ -58,7 +58,7 @@ def _adopted(found: AdoptedInfo) -> tuple[RowView, ...]:
         fact("adopt.name", t("Adopted"), found.name),
         fact("adopt.url", t("Address"), found.url, is_mono=True),
         fact("adopt.version", t("Version"), found.version or UNKNOWN),
-        fact("adopt.models", t("Models"), ", ".join(found.models) or UNKNOWN),
+        fact("adopt.models", t("Models"), listed(found.models) or UNKNOWN),
         fact("adopt.seen", t("Answered last"), epoch_text(found.seen_at)),
     ]
     forget = RowView(

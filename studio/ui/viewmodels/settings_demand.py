@@ -16,6 +16,7 @@ from studio.ui.viewmodels.settings import (
     RowView,
     switch,
 )
+from studio.ui.viewmodels.words import listed
 
 
 def demand_cards(machine: Machine) -> tuple[CardView, ...]:
@@ -186,5 +187,5 @@ def _used(one: Adjustment) -> str:
     if one.times:
         parts.append(t("{n} requests so far.").format(n=f"{one.times:,}"))
     if one.keys:
-        parts.append(t("Otherwise for: {names}.").format(names=", ".join(sorted(one.keys))))
+        parts.append(t("Otherwise for: {names}.").format(names=listed(sorted(one.keys))))
     return " ".join(parts)

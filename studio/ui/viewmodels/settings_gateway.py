@@ -81,7 +81,7 @@ def _door(report: GatewayReport, *, is_live: bool) -> CardView:
             kind=Kind.TEXT,
             about=t("Two files: the certificate, `=`, and its key. Switches encryption on."),
             value=own,
-            placeholder="/etc/ssl/studio.pem=/etc/ssl/studio.key",
+            placeholder="/srv/a.pem=/srv/a.key",
             button=t(SET),
             is_mono=True,
         )

@@ -20,7 +20,7 @@ from studio.ui.viewmodels.settings import (
     fact,
     switch,
 )
-from studio.ui.viewmodels.words import plural
+from studio.ui.viewmodels.words import listed, plural
 
 OWN = "the Studio's settings"
 """How the service names its own file as the source of a value (`host/network.py`)."""
@@ -221,7 +221,7 @@ def _authority(report: NetworkReport) -> RowView:
         about=t("A file of authorities that is trusted beside the machine's and the public ones."),
         value=own.path if own is not None else "",
         placeholder="/etc/company/ca.pem",
-        note=t("Trusted too: {paths}").format(paths=", ".join(others)) if others else "",
+        note=t("Trusted too: {paths}").format(paths=listed(others)) if others else "",
         button=t(SET),
         can_reset=own is not None,
         is_mono=True,
@@ -237,7 +237,7 @@ def _mirrors(report: NetworkReport) -> CardView:
             title=t("Asked first"),
             kind=Kind.LIST,
             about=t("Asked before every address that begins so; a folder works too."),
-            placeholder="https://files.example/=https://mirror.example/files/",
+            placeholder="https://a.example/=/mnt/a/",
             items=tuple(
                 Option(value=f"{one.of}={one.at}", text=f"{one.of} → {one.at}") for one in own
             ),

@@ -11,7 +11,7 @@ from studio.domain.hardware import HostSnapshot
 from studio.domain.manifests import Expected
 from studio.domain.plans import Plan
 from studio.domain.presets import PresetDetail
-from studio.domain.units import UNKNOWN, bytes_text, duration_text, rate_text
+from studio.domain.units import UNKNOWN, bytes_text, duration_text, rate_text, tokens_text
 from studio.ui.language import marked, nt, t, told
 from studio.ui.state import Known, Link, is_busy
 from studio.ui.viewmodels.plan import plan_view
@@ -160,7 +160,7 @@ def _checks_about(doctor: DoctorReport | None) -> str:
     good = [told(one.title) for one in doctor.checks if one.level is Level.GOOD] if doctor else []
     if not good:
         return ""
-    return t("Good: {titles}").format(titles=", ".join(dict.fromkeys(good)))
+    return t("Good: {titles}").format(titles=t(", ").join(dict.fromkeys(good)))
 
 
 def _driver(host: HostSnapshot | None) -> tuple[tuple[str, Text], ...]:
@@ -209,14 +209,14 @@ def _suggestion(
         shape=view.shape,
         figures=figures,
         chosen=preset.id == chosen,
-        spoken=f"{preset.title}. {preset.summary} {view.verdict}. {words}",
+        spoken=f"{told(preset.title)}. {told(preset.summary)} {view.verdict}. {words}",
     )
 
 
 def _tokens(value: int | None) -> Text:
     if value is None:
         return Text(tooltip=t("The plan does not know it"))
-    return Text(text=t("{n} tokens").format(n=f"{value:,}"))
+    return Text(text=tokens_text(value))
 
 
 def _speed(detail: PresetDetail | None, host: HostSnapshot | None) -> Text:
@@ -290,14 +290,18 @@ def _plan_lines(
         )
     lines = [first]
     if plan is not None and plan.disk_bytes:  # nothing is not worth a sentence
-        free = bytes_text(known.host.disk_free_bytes if known.host is not None else None)
-        lines.append(
-            t("It takes {size} there once it is unpacked; {free} is free.").format(
-                size=bytes_text(plan.disk_bytes), free=free
-            )
-        )
+        lines.append(_takes(plan.disk_bytes, known.host))
     lines.append(t("It can be stopped at any time and goes on where it was, also after a reboot."))
     return tuple(lines)
+
+
+def _takes(needed: int, host: HostSnapshot | None) -> str:
+    size, free = bytes_text(needed), host.disk_free_bytes if host is not None else None
+    if free is None:  # the machine is still being looked at
+        return t("It takes {size} there once it is unpacked.").format(size=size)
+    return t("It takes {size} there once it is unpacked; {free} is free.").format(
+        size=size, free=bytes_text(free)
+    )
 
 
 def _start(known: Known, preset: PresetInfo | None, plan: Plan | ErrorInfo | None) -> ButtonView:

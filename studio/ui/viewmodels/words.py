@@ -4,12 +4,13 @@ Texts at module level are marked: whoever shows one calls `t`.
 """
 
 import enum
+from collections.abc import Iterable
 
 import msgspec
 
 from studio.domain.server import BootPhase
 from studio.domain.units import UNKNOWN
-from studio.ui.language import marked, nt
+from studio.ui.language import marked, nt, t
 
 PRODUCT = "Weir Studio"
 COPY = marked("Copy")
@@ -115,6 +116,16 @@ def number_and_unit(text: str) -> tuple[str, str]:
 def number(text: str) -> str:
     """Return the number of `68,605 tokens`."""
     return number_and_unit(text)[0]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return `one, two, three`, parted as the language parts them."""
+    return t(", ").join(names)
+
+
+def named(name: str, text: str) -> str:
+    """Return `name: text`, with the language's own colon."""
+    return t("{name}: {text}").format(name=name, text=text)
 
 
 def plural(count: int, one: str, many: str) -> str:

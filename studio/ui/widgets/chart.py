@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.ui.language import t
 from studio.ui.theme import Look
-from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, moment_text
+from studio.ui.viewmodels.charts import ChartView, LineView, chart_moved, moment_text, unit_words
 from studio.ui.viewmodels.decimate import stretches
 from studio.ui.viewmodels.words import Role
 
@@ -127,7 +127,8 @@ class Chart(QWidget):
         left = painter.fontMetrics().horizontalAdvance(view.title) + 8
         painter.setFont(self._look.font("small"))
         painter.setPen(self._look.colour("quiet"))
-        painter.drawText(head.adjusted(left, 1, 0, 0), Qt.AlignmentFlag.AlignLeft, view.unit)
+        unit = unit_words(view.unit)
+        painter.drawText(head.adjusted(left, 1, 0, 0), Qt.AlignmentFlag.AlignLeft, unit)
         self._paint_now(painter, view, head)
 
     def _paint_now(self, painter: QPainter, view: ChartView, head: QRectF) -> None:

@@ -42,6 +42,9 @@ class ClientList(QScrollArea):
             button.setAccessibleName(view.spoken)
             if view.id == chosen and not button.isChecked():
                 button.setChecked(True)
+        content = self.widget()
+        if content is not None:  # a name is never cut, and nothing scrolls sideways
+            self.setFixedWidth(max(_WIDTH, content.sizeHint().width()))
 
     def _rebuild(self, views: tuple[ChoiceView, ...]) -> None:
         content = QWidget()

@@ -1,6 +1,7 @@
 """The frame of a dialog: title, words below it, whatever it is about, buttons at the foot."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from studio.ui.theme import Look
@@ -42,6 +43,14 @@ class Dialog(QDialog):
         column.addSpacing(look.space("step"))
         column.addLayout(self._buttons)
         self.show_about(about)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have the height of the words also where a long name wraps: Qt's own is too low there."""
+        super().showEvent(event)
+        column = self.layout()
+        if column is not None:
+            needed = column.totalHeightForWidth(self.width())
+            self.resize(self.width(), max(needed, self.height()))
 
     def show_about(self, text: str) -> None:
         """Say below the title what this is about."""

@@ -10,7 +10,7 @@ from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.dialog import Dialog
 from studio.ui.widgets.text import label
 
-_WIDTH = 720
+_WIDTH = 860
 _KEYS_WIDTH = 66
 
 
@@ -47,7 +47,7 @@ class HelpSheet(Dialog):
         column.addWidget(label("lead", group.title))
         grid = QGridLayout()
         grid.setHorizontalSpacing(self._look.space("card_padding"))
-        grid.setVerticalSpacing(self._look.space("step") + 2)
+        grid.setVerticalSpacing(self._look.space("step") // 2)
         for place, (keys, words) in enumerate(group.keys):
             cap = _cap(keys)
             meaning = label("body", words, wrap=True)

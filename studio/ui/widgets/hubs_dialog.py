@@ -61,7 +61,7 @@ class _HubCard(Card):
         self._token.setAccessibleName(f"{self.heading.text()}: {self._token.placeholderText()}")
         self._token.textChanged.connect(self._on_changed)
         self._token.returnPressed.connect(self._on_keep)
-        self._keep = Button(look, f"hub-{hub.value}-keep", t("Keep it"))
+        self._keep = Button(look, f"hub-{hub.value}-keep", t("Save"))
         self._keep.setAutoDefault(False)
         self._keep.setEnabled(False)
         self._keep.clicked.connect(self._on_keep)

@@ -59,7 +59,7 @@ class KnobRow(QWidget):
         self.setObjectName(f"knob-{view.name}")
         self._view = view
         self._meaning = label("body", wrap=True)
-        self._expert = Elided("small")
+        self._expert = label("small", wrap=True)
         self._was = Elided("small")
         self._undo = IconButton(look, f"knob-{view.name}-undo", "undo", t("Undo this"))
         self._undo.clicked.connect(self._on_undo)
@@ -81,7 +81,7 @@ class KnobRow(QWidget):
         """Show `view`; what is being typed is left alone."""
         self._view = view
         show_text(self._meaning, unquoted(view.meaning))
-        self._expert.show_text(view.expert)
+        show_text(self._expert, view.expert)
         self._was.show_text(view.was or view.size)
         self._undo.setVisible(view.is_changed)
         if self._field is not None:

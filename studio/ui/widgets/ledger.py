@@ -99,7 +99,7 @@ class Ledger(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._look = look
-        self._title = Elided("small", middle=True)
+        self._title = label("small", wrap=True)
         self.bar = LedgerBar(look, f"{name}-bar")
         self._line = label("small", wrap=True)
         self._rows: list[tuple[Swatch, Elided, QLabel]] = []
@@ -123,7 +123,7 @@ class Ledger(QWidget):
         """Show `view`."""
         if view == self.bar.view:
             return
-        self._title.show_text(view.title)
+        show_text(self._title, view.title)
         self.bar.show_ledger(view)
         show_text(self._line, view.line_words)
         self._line.setVisible(bool(view.line_words))

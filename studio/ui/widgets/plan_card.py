@@ -10,6 +10,7 @@ from studio.ui.viewmodels.plan import PlanView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.cards import Card
 from studio.ui.widgets.ledger import Ledger
+from studio.ui.widgets.note_list import NoteList
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import label, show_text
 
@@ -87,8 +88,7 @@ class PlanCard(Card):
         top.addWidget(self._verdict, 1)
         self.start = Button(look, "start-preset", kind="primary", icon="start")
         self.cards = CardChoice(look)
-        self._notes = label("body", wrap=True)
-        self._notes.setObjectName(f"{name}-notes")
+        self._notes = NoteList(look, f"{name}-notes")
         self._ledgers: list[Ledger] = []
         self._bars = QVBoxLayout()
         self._bars.setSpacing(look.space("card_gap"))
@@ -109,8 +109,7 @@ class PlanCard(Card):
         self._view = view
         self._sign.show_sign(view.shape, view.role)
         show_text(self._verdict, view.verdict)
-        show_text(self._notes, "\n".join(view.notes))
-        self._notes.setVisible(bool(view.notes))
+        self._notes.show_notes(view.notes)
         while len(self._ledgers) < len(view.ledgers):
             ledger = Ledger(self._look, f"ledger-{len(self._ledgers)}")
             self._ledgers.append(ledger)

@@ -7,6 +7,7 @@ from studio.ui.theme import Look
 from studio.ui.viewmodels.compare import CompareView, LineView, SideView
 from studio.ui.widgets.cards import Card
 from studio.ui.widgets.ledger import LedgerBar, Swatch
+from studio.ui.widgets.note_list import NoteList
 from studio.ui.widgets.sign import Sign
 from studio.ui.widgets.text import Elided, label, show_text
 
@@ -68,9 +69,8 @@ class _Side(QWidget):
         self._sign = Sign(look)
         self._verdict = label("lead", wrap=True)
         self._verdict.setObjectName(f"{name}-verdict")
-        self._notes = label("body", wrap=True)
-        self._notes.setObjectName(f"{name}-notes")
-        self._bars: list[tuple[Elided, LedgerBar, Elided]] = []
+        self._notes = NoteList(look, f"{name}-notes", bullet="• ")
+        self._bars: list[tuple[QLabel, LedgerBar, Elided]] = []
         self._bar_column = QVBoxLayout()
         self._bar_column.setSpacing(look.space("step"))
         top = QHBoxLayout()
@@ -91,12 +91,10 @@ class _Side(QWidget):
         self._title.setVisible(bool(view.title))
         self._sign.show_sign(view.shape, view.role)
         show_text(self._verdict, view.verdict)
-        notes = "\n".join(f"• {one}" for one in view.notes)
-        show_text(self._notes, notes)
-        self._notes.setVisible(bool(notes))
+        self._notes.show_notes(view.notes)
         while len(self._bars) < len(view.ledgers):
             bar = LedgerBar(self._look, f"{self.objectName()}-bar")
-            parts = (Elided("small"), bar, Elided("small"))
+            parts = (label("small", wrap=True), bar, Elided("small"))
             self._bars.append(parts)
             for widget in parts:
                 self._bar_column.addWidget(widget)
@@ -107,7 +105,7 @@ class _Side(QWidget):
             line.setVisible(shown and bool(view.ledgers[place].line_words))
             if shown:
                 ledger = view.ledgers[place]
-                words.show_text(ledger.title)
+                show_text(words, ledger.title)
                 bar.show_ledger(ledger)
                 line.show_text(ledger.line_words)
 

@@ -1,17 +1,33 @@
 """Presets as rows to choose from: one stop for Tab, arrow keys inside."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from typing import NamedTuple
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.theme import Look
 from studio.ui.viewmodels.presets import PresetRow
-from studio.ui.viewmodels.words import Role, Shape
+from studio.ui.viewmodels.words import Role
 from studio.ui.widgets.sign import Sign
-from studio.ui.widgets.text import label
+from studio.ui.widgets.text import breakable, label
 
 _PAD, _TOP, _BETWEEN = 14, 11, 4
 _RADIO = 18
+_LEFT = _PAD + _RADIO + 12
+_WIDE, _NARROW = 480, 200
+_ANY_HEIGHT = 10_000
+_WRAP = Qt.TextFlag.TextWordWrap
+
+
+class _Line(NamedTuple):
+    """Words of a row, and how they look."""
+
+    text: str
+    size: str
+    weight: int
+    role: Role
+    indent: int = 0
 
 
 class PresetButton(QAbstractButton):
@@ -25,7 +41,9 @@ class PresetButton(QAbstractButton):
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self._sign = Sign(look)
         self._sign.setParent(self)
         look.changed.connect(self.update)
@@ -43,32 +61,62 @@ class PresetButton(QAbstractButton):
         self._sign.show_sign(row.verdict_shape, row.verdict_role)
         self.setAccessibleName(f"{row.title}, {row.verdict}")
         self.setAccessibleDescription(f"{row.expert}. {row.summary} {row.origin}. {row.download}")
-        self.setToolTip(row.verdict if row.verdict_shape is Shape.TRIANGLE else row.origin)
+        self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a row's size."""
-        sizes = ("lead", "small", "body", "small", "small")
-        lines = sum(QFontMetrics(self._look.font(one)).height() + _BETWEEN for one in sizes)
-        return QSize(480, 2 * _TOP + lines - _BETWEEN)
+        """Return a row's size where there is room."""
+        return QSize(_WIDE, self.heightForWidth(_WIDE))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which words still stand beside one another."""
+        return QSize(_NARROW, self.heightForWidth(_WIDE))
+
+    def heightForWidth(self, width: int) -> int:
+        """Return what the wrapped words need."""
+        heights = (self._wrapped(line, width).height() for line in self._lines())
+        return 2 * _TOP - _BETWEEN + sum(height + _BETWEEN for height in heights)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the row."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_frame(painter)
-        left = _PAD + _RADIO + 12
-        width = self.width() - left - _PAD
-        lines = (
-            ("lead", 600, Role.INK, self._row.title),
-            ("small", 400, Role.QUIET, self._row.expert),
-            ("body", 400, Role.INK, self._row.summary),
-        )
         top = _TOP
-        for size, weight, role, text in lines:
-            top += self._paint_line(painter, text, (left, top, width), size, weight, role)
-        self._paint_foot(painter, left, top, width)
+        for line in self._lines():
+            painter.setFont(self._font(line))
+            painter.setPen(self._look.colour(line.role))
+            words = self._wrapped(line, self.width())
+            painter.drawText(words.translated(_LEFT + line.indent, top), _WRAP, line.text)
+            if line.indent:
+                first = painter.fontMetrics().height()
+                self._sign.move(_LEFT - 1, top + (first - self._sign.height()) // 2 + 1)
+            top += words.height() + _BETWEEN
         painter.end()
+
+    def _lines(self) -> tuple[_Line, ...]:
+        row = self._row
+        verdict = " · ".join(
+            one for one in (row.verdict, "" if row.running else row.download) if one
+        )
+        lines = (
+            _Line(row.title, "lead", 600, Role.INK),
+            _Line(row.expert, "small", 400, Role.QUIET),
+            _Line(row.summary, "body", 400, Role.INK),
+            _Line(verdict, "small", 500, Role.INK, indent=20),
+            _Line(row.origin, "small", 400, Role.QUIET),
+        )
+        return tuple(line._replace(text=breakable(line.text)) for line in lines)
+
+    def _font(self, line: _Line) -> QFont:
+        return self._look.font(line.size, weight=line.weight)
+
+    def _wrapped(self, line: _Line, width: int) -> QRect:
+        """Return the room that a line takes in a row of `width`, at the origin."""
+        room = QRect(0, 0, max(1, width - _LEFT - _PAD - line.indent), _ANY_HEIGHT)
+        metrics = QFontMetrics(self._font(line))
+        height = metrics.boundingRect(room, _WRAP, line.text).height()
+        return QRect(0, 0, room.width(), max(height, metrics.height()))
 
     def _paint_frame(self, painter: QPainter) -> None:
         chosen = self.isChecked()
@@ -88,34 +136,6 @@ class PresetButton(QAbstractButton):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._look.colour("water"))
             painter.drawEllipse(radio.adjusted(4, 4, -4, -4))
-
-    def _paint_line(
-        self,
-        painter: QPainter,
-        text: str,
-        place: tuple[int, int, int],
-        size: str,
-        weight: int,
-        role: Role,
-    ) -> int:
-        left, top, width = place
-        painter.setFont(self._look.font(size, weight=weight))
-        painter.setPen(self._look.colour(role))
-        metrics = painter.fontMetrics()
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-        painter.drawText(left, top + metrics.ascent(), shown)
-        return metrics.height() + _BETWEEN
-
-    def _paint_foot(self, painter: QPainter, left: int, top: int, width: int) -> None:
-        painter.setFont(self._look.font("small"))
-        metrics = painter.fontMetrics()
-        self._sign.move(left - 1, top + (metrics.height() - self._sign.height()) // 2 + 1)
-        parts = (self._row.verdict, "" if self._row.running else self._row.download)
-        verdict = " · ".join(part for part in parts if part)
-        top += self._paint_line(
-            painter, verdict, (left + 20, top, width - 20), "small", 500, Role.INK
-        )
-        self._paint_line(painter, self._row.origin, (left, top, width), "small", 400, Role.QUIET)
 
 
 class PresetList(QWidget):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QIODevice, QSaveFile, QStandardPaths, Qt, Signal
+from PySide6.QtCore import QIODevice, QSaveFile, QSize, QStandardPaths, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -36,7 +36,8 @@ class ReportDialog(QDialog):
         self.setObjectName("report-dialog")
         self.setWindowTitle(t(words.TITLE))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(*_SIZE)
+        wide = QSize(*_SIZE)
+        self.resize(wide if parent is None else wide.boundedTo(parent.size()))
         self._preview: ReportPreview | None = None
         self._about = label()
         self._about.setObjectName("report-about")

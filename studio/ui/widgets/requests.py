@@ -9,6 +9,8 @@ from studio.ui.widgets.text import Elided, label, show_text
 
 _FIGURES = 2
 """From here on columns are never cut: half a figure is another figure."""
+_SHARES = (4, 2, 0)
+"""Of the room that is left: names vary in length, figures do not."""
 
 
 class Requests(Card):
@@ -67,5 +69,5 @@ class Requests(Card):
         cells = [Elided("small" if place == 0 else "body") for _ in range(columns)]
         for across, cell in enumerate(cells):
             self._grid.addWidget(cell, place, across)
-            self._grid.setColumnStretch(across, 2 if across < 3 else 1)
+            self._grid.setColumnStretch(across, _SHARES[min(across, len(_SHARES) - 1)])
         self._rows.append(cells)

@@ -77,6 +77,7 @@ class Strip(QFrame):
             self._place.setAccessibleName(view.place.tooltip)
         self._title.show_text(view.title)
         self._expert.show_text(view.expert)
+        self._expert.setVisible(bool(view.expert))
         self._sign.show_sign(view.state.shape, view.state.role)
         self._state.show_text(view.state.text, view.state.tooltip)
         self._state.setAccessibleName(t("State: {state}").format(state=view.state.text))

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from studio.ui.theme import Look
 from studio.ui.viewmodels.welcome import SuggestionView
 from studio.ui.widgets.sign import Sign
-from studio.ui.widgets.text import Elided, label, show_text
+from studio.ui.widgets.text import label, show_text
 
 _WIDEST = 480
 """A card alone is not drawn across the whole window."""
@@ -42,7 +42,7 @@ class Suggestion(QAbstractButton):
         self._summary = label("quiet", wrap=True)
         self._sign = Sign(look)
         self._verdict = label("body", wrap=True)
-        self._rows: list[tuple[QLabel, Elided]] = []
+        self._rows: list[tuple[QLabel, QLabel]] = []
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(look.space("step") * 2)
         self._grid.setVerticalSpacing(look.space("step") // 2)
@@ -72,14 +72,14 @@ class Suggestion(QAbstractButton):
         show_text(self._verdict, view.verdict)
         while len(self._rows) < len(view.figures):
             place = len(self._rows)
-            pair = (label("small"), Elided())
+            pair = (label("small"), label(wrap=True))
             pair[1].setAlignment(Qt.AlignmentFlag.AlignRight)
-            for across, widget in enumerate(pair):
-                self._grid.addWidget(widget, place, across)
+            self._grid.addWidget(pair[0], place, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(pair[1], place, 1)
             self._rows.append(pair)
         for (name, value), (words, text) in zip(self._rows, view.figures, strict=True):
             show_text(name, words)
-            value.show_text(text.text, text.tooltip)
+            show_text(value, text.text, text.tooltip)
         self.setAccessibleName(view.spoken)
         self.update()
 

@@ -193,7 +193,11 @@ class Table(QTableView):
             self.mark(chosen)
 
     def fit(self) -> None:
-        """Let columns that cut their words have what the stretching one does not need."""
+        """Let columns that cut their words have what others do not need.
+
+        Where a window is too narrow for all, columns give up what is empty in them before anything
+        has to be scrolled to.
+        """
         header = self.horizontalHeader()
         columns = self.rows_model.columns
         stretching = [place for place, column in enumerate(columns) if column.stretches]
@@ -204,14 +208,30 @@ class Table(QTableView):
             for place, column in enumerate(columns)
             if not column.stretches
         }
-        needed = sum(self.sizeHintForColumn(place) for place in stretching)
-        spare = self.viewport().width() - sum(least.values()) - needed
+        needed = sum(self._wanted(place) for place in stretching)
+        widths = self._shared(least, self.viewport().width() - needed)
         self._is_fitting = True
-        for place in sorted(least.keys() - self._chosen):
-            more = max(0, min(spare, self.sizeHintForColumn(place) - least[place]))
-            header.resizeSection(place, least[place] + more)
-            spare -= more
+        for place, width in widths.items():
+            header.resizeSection(place, width)
         self._is_fitting = False
+
+    def _wanted(self, place: int) -> int:
+        """Return how wide a column has to be to show its head and every cell that is in sight."""
+        header = self.horizontalHeader()
+        wide = max(self.sizeHintForColumn(place), header.sectionSizeHint(place))
+        return max(header.minimumSectionSize(), wide)
+
+    def _shared(self, least: dict[int, int], room: int) -> dict[int, int]:
+        """Return widths: at first those of the page, or more where words would be cut."""
+        wanted = {place: self._wanted(place) for place in least.keys() - self._chosen}
+        widths = {place: max(width, wanted.get(place, 0)) for place, width in least.items()}
+        over = sum(widths.values()) - room
+        for floor in (wanted, least):  # what is empty goes first, then what was given for words
+            for place in sorted(wanted, reverse=True):
+                less = min(max(0, over), max(0, widths[place] - floor[place]))
+                widths[place] -= less
+                over -= less
+        return widths
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the room anew."""

@@ -7,6 +7,11 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _SPAN = re.compile(r"`([^`\n]*)`")
+_LONGEST = 24
+_LONG_WORD = re.compile(rf"[0-9A-Za-z_.\u00c0-\u1fff]{{{_LONGEST + 1},}}")
+_PART = 16
+_SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+_MAY_BREAK = "\u200b"
 _LITERAL = ("code", "mono", "evidence", "key")
 """Kinds of labels whose text stands as it is."""
 
@@ -32,16 +37,10 @@ def selectable(kind: str, name: str) -> QLabel:
 
 
 class Elided(QLabel):
-    """One line that ends in `…` where the room ends; the whole text is its tooltip.
+    """One line that ends in `…` where the room ends; the whole text is its tooltip."""
 
-    With `middle` the cut lies there: for a name that ends in its figure.
-    """
-
-    def __init__(
-        self, kind: str = "body", parent: QWidget | None = None, *, middle: bool = False
-    ) -> None:
+    def __init__(self, kind: str = "body", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("kind", kind)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -69,7 +68,9 @@ class Elided(QLabel):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw as much of the text as fits."""
         painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
+        )
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()
@@ -90,6 +91,20 @@ def unquoted(text: str) -> str:
     return _SPAN.sub(_shown, text).replace("`", "")
 
 
+def breakable(text: str) -> str:
+    """Return `text` with places at which a very long word may go on in the next line.
+
+    A label is never narrower than its longest word: one name without blanks would push a page out
+    of the window. Not for what can be copied.
+    """
+    return _LONG_WORD.sub(_in_parts, text)
+
+
+def _in_parts(word: re.Match[str]) -> str:
+    whole = word[0]
+    return _MAY_BREAK.join(whole[at : at + _PART] for at in range(0, len(whole), _PART))
+
+
 def _shown(span: re.Match[str]) -> str:
     words = span[1]
     return f"“{words}”" if " " in words.strip() else words
@@ -101,6 +116,9 @@ def show_text(target: QLabel, text: str, tooltip: str | None = None) -> None:
     A sentence loses its backticks; lines of a log, code and paths keep what they have.
     """
     shown = text if target.property("kind") in _LITERAL else unquoted(text)
+    is_long = len(shown) > _LONGEST and target.wordWrap()
+    if is_long and not target.textInteractionFlags() & _SELECTABLE:
+        shown = breakable(shown)
     if target.text() != shown:
         target.setText(shown)
     if tooltip is not None and target.toolTip() != tooltip:

@@ -10,9 +10,13 @@ from pytestqt.qtbot import QtBot
 from studio.domain.control import UpRequest
 from studio.domain.errors import ErrorInfo
 from studio.ui.controllers.plan import PlanController
+from studio.ui.pages.plan import PlanPage
 from studio.ui.session import Session
 from studio.ui.state import Link
+from studio.ui.theme import Look
+from studio.ui.viewmodels.compare import Against
 from studio.ui.viewmodels.frame import PageId
+from studio.ui.viewmodels.plan_page import Choice
 from studio.ui.window import MainWindow
 from tests.ui.fake_planning import CHAT, MINE, FakePlanning
 from tests.ui.fake_service import FakeService
@@ -232,3 +236,17 @@ def test_coming_to_the_front_is_quick(
     window.show_page(PageId.PLAN)
 
     assert time.thread_time() - begun < 0.2
+
+
+def test_a_box_without_a_choice_says_why(qtbot: QtBot, look: Look) -> None:
+    """An empty box that opens onto nothing looks broken."""
+    page = PlanPage(look)
+    qtbot.addWidget(page)
+
+    page.show_against(Against.OTHER, (), None)
+    assert page.other.placeholderText() == "There is no other preset"
+    assert not page.other.isEnabled()
+
+    page.show_against(Against.OTHER, (Choice(text="Chat", value="chat"),), "chat")
+    assert page.other.currentText() == "Chat"
+    assert page.other.isEnabled()

@@ -32,6 +32,7 @@ def test_a_chinese_day_is_written_as_one() -> None:
     speak("zh_CN", ASSETS)
     try:
         assert day_text("2026-11-09T05:07:00") == "2026年11月9日"
-        assert recent_text("2026-01-31T05:07:00") == "1月31日, 05:07"
+        assert instant_text("2026-11-09T05:07:00") == "2026年11月9日 05:07"
+        assert recent_text("2026-01-31T05:07:00") == "1月31日 05:07"
     finally:
         speak("en", ASSETS)

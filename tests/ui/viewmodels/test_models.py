@@ -24,6 +24,7 @@ from studio.ui.viewmodels.models import (
     summary,
 )
 from studio.ui.viewmodels.words import Text
+from tests.ui import pseudo
 from tests.ui.fake_models import CHECKING, GGUF, MODELS, PARTLY, QWEN, TINY, FakeModels
 from tests.ui.fake_service import FakeService
 
@@ -170,3 +171,18 @@ def test_every_word_that_is_sought_has_to_stand_somewhere() -> None:
     assert matching(rows, "") == rows
     assert matching(rows, "none") == ()
     assert "none" in empty_words(LIBRARY, is_live=True, sought=" none ")
+
+
+def test_who_holds_a_model_and_what_is_wrong_with_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both are sentences of the service, and went around its catalogue."""
+    pseudo.speak(monkeypatch)
+    held = replace(QWEN, in_use_by="the engine (chat, ready)", problems=("A file is empty.",))
+
+    row = model_rows(Library(models=(held,)))[0]
+    view = model_view(held, (), is_live=True, is_busy=False)
+
+    assert row.cells[5].text == "××× ×××××× (××××, ×××××)"
+    assert view.reasons[-1] == "× ×××× ×× ×××××."
+    assert any("××× ××××××" in fact.text for _, fact in view.facts)

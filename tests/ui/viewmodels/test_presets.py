@@ -22,7 +22,7 @@ def test_a_row_says_what_it_is_for_whom_and_whether_it_fits() -> None:
     fast, demo = chooser_view(LIVE, DEMO.id).rows
 
     assert demo.chosen
-    assert demo.verdict == "Fits this machine"
+    assert demo.verdict == "Suits this hardware"
     assert demo.download == "Downloads 584.6 MiB first"
     assert "licence Apache-2.0" in demo.origin
     assert fast.verdict == FAST.reasons[0]

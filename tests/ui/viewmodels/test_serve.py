@@ -5,6 +5,7 @@ import pytest
 
 from studio.domain.events import Stage, StageProgress, StageState
 from studio.domain.server import AdoptedInfo, EngineSnapshot, EngineState
+from studio.domain.spill import SpillFlow, SpillKind
 from studio.ui.state import Action, Known, Link
 from studio.ui.viewmodels.serve import Mode, gauge_moved, mode_of, serve_view
 from studio.ui.viewmodels.words import Role
@@ -107,6 +108,15 @@ def test_spill_hurts_in_colour_words_and_water() -> None:
     assert view.gauge.spills
     assert view.gauge.spill == "spill 3.00 GiB"
     assert 0 < view.gauge.spill_share <= 1
+
+
+def test_kinds_of_spill_have_words() -> None:
+    """`wddm-shared` is a name in a file."""
+    flow = SpillFlow(kind=SpillKind.WDDM_SHARED, bytes=3 << 30)
+
+    view = serve_view(LIVE, [tick(20, spill_bytes=3 << 30, spill=(flow,))])
+
+    assert view.figures[1].tooltip.splitlines()[1:] == ["shared: 3.00 GiB"]
 
 
 @pytest.mark.parametrize("link", [Link.LIVE, Link.LOST])

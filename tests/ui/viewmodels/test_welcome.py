@@ -1,6 +1,7 @@
 """The first run in words: found, fits, downloaded, mended."""
 
 import msgspec
+import pytest
 
 from studio.domain.doctor import EVERYTHING, Area, Check, Level
 from studio.domain.errors import ErrorInfo
@@ -9,6 +10,7 @@ from studio.domain.presets import PresetDetail
 from studio.ui.state import Known, Link
 from studio.ui.viewmodels.welcome import WelcomeView, suggested, welcome_view
 from studio.ui.viewmodels.words import Shape
+from tests.ui import pseudo
 from tests.ui.fake_planning import CHAT, LONG, MTP, recorded_detail
 from tests.ui.fake_service import BARE_HOST, DEMO
 from tests.ui.fake_serving import recorded_plan
@@ -152,3 +154,21 @@ def test_what_lies_here_already_takes_no_room_and_says_nothing_of_it() -> None:
 
     assert lines[0].startswith("Nothing is downloaded")
     assert not any("0 B" in line for line in lines)
+
+
+def test_a_size_is_not_held_against_a_disk_that_nobody_has_looked_at() -> None:
+    """“; – is free.” stood there while the service looked at eight cards."""
+    found = view(msgspec.structs.replace(LIVE, host=None))
+
+    assert found.plan_lines[1] == "It takes 35.11 GiB there once it is unpacked."
+
+
+def test_a_reader_hears_a_suggestion_in_the_language_that_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Title and summary were read out in English."""
+    pseudo.speak(monkeypatch)
+
+    first = view().suggestions[0]
+
+    assert first.spoken.startswith(f"{first.title}. {first.summary}")

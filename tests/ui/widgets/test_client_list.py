@@ -1,5 +1,6 @@
 """The list of chat clients."""
 
+import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
@@ -29,3 +30,15 @@ def test_a_press_chooses_and_the_mark_follows(qtbot: QtBot, look: Look) -> None:
 
     assert heard.args == ["b"]
     assert not a.isChecked()
+
+
+def test_no_name_is_cut(qtbot: QtBot, look: Look) -> None:
+    """“VS Code（Copilot，自带密钥） ✓” is wider than the list that most names need."""
+    name = "VS Code（Copilot，自带密钥） with a sign ✓"
+    made = ClientList(look)
+    qtbot.addWidget(made)
+    made.show_choices((VIEWS[0], msgspec.structs.replace(VIEWS[1], text=name)), "a")
+    made.show()
+    made.grab()
+
+    assert made.horizontalScrollBar().maximum() == 0

@@ -8,6 +8,7 @@ from studio.ui.theme import Look
 from studio.ui.viewmodels.frame import PageId
 from studio.ui.viewmodels.keyboard import DEEDS, key_groups
 from studio.ui.widgets.help_sheet import HelpSheet
+from studio.ui.window import SMALLEST
 
 
 def test_it_lists_every_key_and_escape_closes_it(qtbot: QtBot, look: Look) -> None:
@@ -38,3 +39,16 @@ def test_groups_stand_as_far_apart_as_the_margin(qtbot: QtBot, look: Look) -> No
     apart = below.mapTo(sheet, below.rect().topLeft()) - above.mapTo(sheet, above.rect().topLeft())
 
     assert apart.y() - above.height() in range(12, look.space("page_margin") + 4)
+
+
+def test_it_fits_into_the_smallest_window(qtbot: QtBot, look: Look) -> None:
+    """Whoever has a small or a dense screen needs the button at its foot, too."""
+    sheet = HelpSheet(look, key_groups(tuple(PageId)))
+    look.dress(sheet)
+    qtbot.addWidget(sheet)
+    sheet.show()
+    sheet.grab()
+
+    wide = max(sheet.sizeHint().width(), sheet.minimumWidth())
+    assert wide <= SMALLEST[0]
+    assert sheet.heightForWidth(wide) <= SMALLEST[1]

@@ -80,3 +80,19 @@ def test_a_key_that_is_changed_cannot_be_made_to_be_kept(qtbot: QtBot, look: Loo
     assert changed.findChild(QCheckBox, "key-form-store").isHidden()
     assert changed.form.only_running
     assert changed.windowTitle() == "Change “Zed”"
+
+
+def test_a_long_name_squeezes_no_field(qtbot: QtBot, look: Look) -> None:
+    """Under a title of three lines every field lay over the words above it."""
+    made = KeyDialog(look, Form(name="一二三四五六七八九十" * 6), is_new=False)
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.open()
+    made.grab()
+
+    fields = [made.name, *made.fields.values()]
+
+    assert all(one.height() >= one.sizeHint().height() for one in fields)
+    column = made.layout()
+    assert column is not None
+    assert made.height() >= column.totalHeightForWidth(made.width())

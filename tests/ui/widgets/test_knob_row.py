@@ -2,7 +2,7 @@
 
 import msgspec
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
@@ -114,3 +114,16 @@ def test_undo_shows_only_for_what_was_changed_and_takes_no_room_of_others(
 
     assert row.sizeHint().width() == width
     assert said == [("max_num_seqs", "8")]
+
+
+def test_a_narrow_row_shows_the_whole_range(qtbot: QtBot, look: Look) -> None:
+    """“max_num_seqs · 1 to 256 r…” kept back the one thing that it is for."""
+    row, _said = made(qtbot, look, TYPED)
+    row.resize(360, row.heightForWidth(360))
+    row.grab()
+
+    expert = next(one for one in row.findChildren(QLabel) if one.text() == TYPED.expert)
+
+    assert expert.fontMetrics().horizontalAdvance(TYPED.expert) > expert.width()
+    assert expert.wordWrap()
+    assert expert.height() >= expert.heightForWidth(expert.width())

@@ -35,9 +35,26 @@ def test_the_words_about_the_line_stand_on_its_side(qtbot: QtBot, look: Look) ->
     ledger = Ledger(look, "ledger")
     qtbot.addWidget(ledger)
     (view,) = plan_view(recorded_plan("card-wsl2"), None, is_planning=False).ledgers
-    words = next(one for one in ledger.findChildren(QLabel) if one.wordWrap())
 
     ledger.show_ledger(view)
+    words = next(one for one in ledger.findChildren(QLabel) if one.text() == view.line_words)
     assert words.alignment() & Qt.AlignmentFlag.AlignRight
     ledger.show_ledger(msgspec.structs.replace(view, line=0.2))
     assert words.alignment() & Qt.AlignmentFlag.AlignLeft
+
+
+def test_a_narrow_bar_has_its_whole_title(qtbot: QtBot, look: Look) -> None:
+    """“Card 0, NVIDIA GeForc…TX 4090, 23.99 GiB” stood there in the first window."""
+    ledger = Ledger(look, "ledger")
+    qtbot.addWidget(ledger)
+    (view,) = plan_view(recorded_plan("card-wsl2"), None, is_planning=False).ledgers
+    ledger.show_ledger(view)
+    ledger.resize(160, 400)
+    ledger.show()
+    ledger.grab()
+
+    title = next(one for one in ledger.findChildren(QLabel) if one.text() == view.title)
+
+    assert title.fontMetrics().horizontalAdvance(view.title) > title.width()
+    assert title.wordWrap()
+    assert title.height() >= title.heightForWidth(title.width())

@@ -73,3 +73,17 @@ def test_a_long_name_is_drawn_inside_its_row(qtbot: QtBot, chooser: PresetList) 
     row = chooser.findChildren(PresetButton)[0]
     qtbot.waitUntil(lambda: row.width() <= chooser.width())
     assert not row.grab().isNull()
+
+
+def test_a_row_has_the_height_of_its_words(look: Look) -> None:
+    """A summary, and why a preset does not fit, ended in “…” and could be read nowhere."""
+    words = (
+        "It needs 29.80 GiB of memory for the history, about 1.5 GiB on each card for every one. "
+    )
+    known = Known(link=Link.LIVE, presets=(msgspec.structs.replace(DEMO, summary=words * 2),))
+    (row,) = chooser_view(known, None).rows
+    made = PresetButton(look, row)
+
+    assert made.heightForWidth(240) > made.heightForWidth(480) > made.heightForWidth(2_000)
+    assert made.minimumSizeHint().width() < 300
+    assert PresetButton(look, rows("a" * 300)[0]).minimumSizeHint().width() < 300

@@ -94,3 +94,15 @@ def test_escape_closes_it_wherever_the_keyboard_is(
     qtbot.keyClick(part, Qt.Key.Key_Escape)
 
     assert not dialog.isVisible()
+
+
+def test_it_is_no_larger_than_the_window_below_it(qtbot: QtBot, look: Look) -> None:
+    """On a small screen its buttons would lie beyond the edge."""
+    window = QWidget()
+    window.resize(900, 600)
+    qtbot.addWidget(window)
+
+    dialog = ReportDialog(look, window)
+
+    assert dialog.width() <= 900
+    assert dialog.height() <= 600

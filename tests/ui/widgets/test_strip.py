@@ -122,3 +122,22 @@ def test_another_machines_name_is_a_small_sign_whatever_its_length(
     assert place.height() < strip.height() / 2
     assert place.width() < 200
     assert name in place.toolTip() + place.text()
+
+
+def test_a_title_alone_stands_in_the_middle(qtbot: QtBot, look: Look) -> None:
+    """“No preset is chosen” hung above the place of words that were not there."""
+    strip = Strip(look)
+    qtbot.addWidget(strip)
+    strip.resize(840, 64)
+    strip.show_frame(
+        frame_view(Known(link=Link.LIVE, presets=()), 0.0, chosen=None, choosing=False)
+    )
+    strip.show()
+    strip.grab()
+    title, state = strip.findChild(QLabel, "preset-title"), strip.findChild(QLabel, "state")
+    assert title is not None
+    assert state is not None
+
+    lies = [one.mapTo(strip, one.rect().center()).y() for one in (title, state)]
+
+    assert abs(lies[0] - lies[1]) <= 2

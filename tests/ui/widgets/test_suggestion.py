@@ -2,6 +2,7 @@
 
 import msgspec
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
@@ -49,3 +50,25 @@ def test_a_card_is_as_tall_as_its_words_and_one_alone_is_not_stretched(
 
     assert card.width() <= 480
     assert card.heightForWidth(200) > card.heightForWidth(480)
+
+
+def test_long_names_widen_nothing_and_no_figure_is_cut(qtbot: QtBot, look: Look) -> None:
+    """A name without blanks pushed two cards aside and the page out of the window."""
+    name = "Qwen3.8_27B_W4A16_AutoRound_with_a_name_that_nobody_ever_ended" * 2
+    speed = (("Speed", Text(text="122 tok/s · RTX 3090 at 250 W")),)
+    views = tuple(
+        msgspec.structs.replace(ONE, id=one, title=title, summary=title, figures=speed)
+        for one, title in (("a", "Chat"), ("b", name), ("c", "Long documents"))
+    )
+    row = Suggestions(look)
+    qtbot.addWidget(row)
+    row.show_views(views)
+    row.resize(790, row.heightForWidth(790))
+    row.show()
+    row.grab()
+
+    assert row.minimumSizeHint().width() <= 790
+    widths = [card.width() for card in row.findChildren(Suggestion)]
+    assert max(widths) - min(widths) <= 1
+    for words in row.findChildren(QLabel):
+        assert words.height() >= words.heightForWidth(words.width()), words.text()

@@ -153,3 +153,23 @@ def ruled(table: Table) -> list[bool]:
     picture = table.viewport().grab().toImage()
     ends = [table.rowViewportPosition(row) + table.rowHeight(row) - 1 for row in range(3)]
     return [picture.pixel(3, end) != picture.pixel(3, end - 2) for end in ends]
+
+
+def test_what_is_empty_in_a_column_is_given_up_before_anything_is_scrolled_to(
+    qtbot: QtBot, look: Look
+) -> None:
+    """In the smallest window tok/s and duration of requests lay beyond the edge."""
+    columns = (COLUMNS[0], *(Column(name, name, Kind.NUMBER) for name in "abcdef"))
+    table = Table(look, "requests", "Requests", columns)
+    qtbot.addWidget(table)
+    header = table.horizontalHeader()
+    for place in range(1, len(columns)):
+        header.resizeSection(place, 120)
+    table.show_rows([Row("a", tuple(Cell(text) for text in ("model", *("–" * 6))))])
+    table.resize(640, 200)
+    table.show()
+
+    assert table.horizontalScrollBar().maximum() == 0
+
+    table.resize(1_200, 200)
+    assert header.sectionSize(1) == 120

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.theme import Look
-from studio.ui.widgets.text import Elided, label, selectable, show_text, unquoted
+from studio.ui.widgets.text import Elided, breakable, label, selectable, show_text, unquoted
 
 LONG = "A preset whose name somebody made much longer than any window is wide " * 3
 
@@ -71,14 +71,18 @@ def test_a_command_of_several_words_does_not_run_into_its_sentence(
     assert unquoted(shown) == shown
 
 
-def test_a_name_that_ends_in_its_figure_is_cut_in_the_middle(qtbot: QtBot, look: Look) -> None:
-    """“Card 0, NVIDIA GeForce RTX 4090, 23.99 …” says everything but how large it is."""
-    pictures = []
-    for end in ("23.99 GiB", "11.11 GiB"):
-        made = Elided(middle=True)
-        qtbot.addWidget(made)
-        made.resize(160, 20)
-        made.show_text(f"{LONG}{end}")
-        pictures.append(made.grab().toImage())
+def test_a_very_long_word_may_go_on_in_the_next_line(qtbot: QtBot, look: Look) -> None:
+    """A page is as wide as the longest word on it; what can be copied stays as it is."""
+    word = "Qwen3.8_27B_W4A16_AutoRound_with_a_name_that_nobody_ever_ended"
+    made, copied = label(wrap=True), selectable("body", "Place")
+    copied.setWordWrap(True)
+    for one in (made, copied):
+        qtbot.addWidget(one)
+        show_text(one, word)
 
-    assert pictures[0] != pictures[1]
+    assert made.minimumSizeHint().width() < made.fontMetrics().horizontalAdvance(word) / 2
+    assert made.text().replace("\u200b", "") == word
+    assert copied.text() == word
+    assert breakable(
+        "Short words, /home/ada/.cache/huggingface/hub and 一二三四五六七八九十" * 3
+    ) == ("Short words, /home/ada/.cache/huggingface/hub and 一二三四五六七八九十" * 3)
