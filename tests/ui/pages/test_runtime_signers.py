@@ -79,9 +79,8 @@ def test_fingerprints_stand_there_whole_also_in_a_small_window(
 
     found = [one for one in page.view.signers.findChildren(QLabel) if begin in one.text()]
     assert {one.text() for one in found} == {one.fingerprint for one in signers}
-    qtbot.waitUntil(
-        lambda: all(one.width() >= one.fontMetrics().horizontalAdvance(one.text()) for one in found)
-    )
+    qtbot.waitUntil(lambda: all(one.isVisible() for one in found))
+    assert all(one.width() >= one.fontMetrics().horizontalAdvance(one.text()) for one in found)
     scroll = window.findChild(QScrollArea, "runtimes-scroll")
     assert scroll is not None
     assert page.view.signers.minimumSizeHint().width() <= scroll.viewport().width()
