@@ -108,7 +108,10 @@ class FakeClients:
         request = msgspec.json.decode(body, type=ConnectRequest) if body else None
         self.asked.append((verb, request))
         if verb == "plan":
-            return self.too_early_for.get(client) or self.too_early or self.plan(client)
+            file = request.file if request is not None else None
+            if file is not None and not file.startswith("/"):
+                return ErrorInfo(code="path-not-absolute", message=f"{file} is no whole path.")
+            return self.too_early_for.get(client) or self.too_early or self.plan(client, file)
         if self.refusal is not None:
             return self.refusal
         return self.connect(client) if verb == "connect" else self.undo(client)
@@ -117,9 +120,11 @@ class FakeClients:
         """Return a client."""
         return next(one for one in self.clients if one.id == client)
 
-    def plan(self, client: str) -> ConnectPlan:
-        """Return what would be written."""
+    def plan(self, client: str, file: str | None = None) -> ConnectPlan:
+        """Return what would be written, into `file` where one was named."""
         info = self.info(client)
+        if file is not None:
+            info = msgspec.structs.replace(info, path=file)
         is_written = info.state is ClientState.CONNECTED
         return ConnectPlan(
             client=info,

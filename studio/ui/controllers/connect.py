@@ -17,7 +17,7 @@ from studio.domain.events import Event, KeysChanged
 from studio.ui.area import Area
 from studio.ui.bridge import Bridge
 from studio.ui.desk import Controller, Desk
-from studio.ui.language import told
+from studio.ui.language import t, told
 from studio.ui.pages.connect import ConnectPage
 from studio.ui.state import Known, Link
 from studio.ui.trial import Trying
@@ -29,9 +29,13 @@ from studio.ui.viewmodels.connect import (
     is_too_early,
     key_choices,
 )
+from studio.ui.widgets.path_dialog import PathDialog, Wanted
 
 if TYPE_CHECKING:
     from studio.control.client import ControlClient
+
+    _Planned = tuple[str, str | None, ConnectPlan]
+    """A client, the file that was named for it, and what would be written."""
 
 
 class ConnectArea(Area):
@@ -43,6 +47,8 @@ class ConnectArea(Area):
         self.keys: tuple[KeyInfo, ...] = ()
         self.chosen: str | None = None
         self.key: str | None = None
+        self.file: str | None = None
+        """The client's configuration, where a person named it."""
         self.plan: ConnectPlan | None = None
         self.done: Connected | Undone | None = None
         self._stale = False
@@ -65,7 +71,7 @@ class ConnectArea(Area):
         """Bring a client to the front."""
         if client != self.chosen:
             self.chosen, self.key, self.plan, self.done = client, None, None, None
-            self.problem = None
+            self.file = self.problem = None
             self.read_plan()
 
     def choose_key(self, key: str | None) -> None:
@@ -73,15 +79,33 @@ class ConnectArea(Area):
         self.key, self.done = key, None
         self.read_plan()
 
-    def read_plan(self) -> None:
-        """Ask what would be written; while that is asked already, again afterwards."""
+    def choose_file(self, path: str) -> None:
+        """Take the client in front to keep its settings there; a refusal leaves what was so."""
         chosen = self.chosen
         if chosen is None:
             return
-        request = ConnectRequest(key=self.key)
+        self.problem = None
+        request = ConnectRequest(key=self.key, file=path)
 
-        async def question(client: "ControlClient") -> tuple[str, ConnectPlan]:
-            return chosen, await client.plan_client(chosen, request)
+        def done(found: ConnectPlan) -> None:
+            if chosen == self.chosen:
+                self.file, self.plan, self.done = path, found, None
+
+        def failed(error: ErrorInfo) -> None:
+            if chosen == self.chosen:
+                self.problem = error
+
+        self.ask("file", lambda client: client.plan_client(chosen, request), done, failed)
+
+    def read_plan(self) -> None:
+        """Ask what would be written; while that is asked already, again afterwards."""
+        chosen, file = self.chosen, self.file
+        if chosen is None:
+            return
+        request = ConnectRequest(key=self.key, file=file)
+
+        async def question(client: "ControlClient") -> "_Planned":
+            return chosen, file, await client.plan_client(chosen, request)
 
         failed = functools.partial(self._on_no_plan, chosen)
         self._stale = not self.ask("plan", question, self._on_plan, failed)
@@ -91,7 +115,7 @@ class ConnectArea(Area):
         plan = self.plan
         if plan is None or plan.client.id != self.chosen:
             return
-        request = ConnectRequest(key=self.key, seen=plan.digest)
+        request = ConnectRequest(key=self.key, file=self.file, seen=plan.digest)
         self.ask(
             "write", lambda client: client.connect_client(plan.client.id, request), self._on_done
         )
@@ -112,9 +136,10 @@ class ConnectArea(Area):
     def _on_keys(self, found: Sequence[KeyInfo]) -> None:
         self.keys = tuple(found)
 
-    def _on_plan(self, found: tuple[str, ConnectPlan]) -> None:
-        if found[0] == self.chosen:
-            self.plan = found[1]
+    def _on_plan(self, found: "_Planned") -> None:
+        chosen, file, plan = found
+        if (chosen, file) == (self.chosen, self.file):
+            self.plan = plan
         self._again()
 
     def _on_no_plan(self, asked: str, error: ErrorInfo) -> None:
@@ -153,6 +178,7 @@ class ConnectController(Controller):
         view.key_chosen.connect(area.choose_key)
         view.write_asked.connect(area.write)
         view.undo_asked.connect(area.undo)
+        view.file_asked.connect(self._on_file)
         view.problem_dismissed.connect(area.dismiss)
         view.try_panel.asked.connect(self.trying.ask)
         view.try_panel.stopped.connect(self.trying.stop)
@@ -194,6 +220,29 @@ class ConnectController(Controller):
     def begin_try(self) -> None:
         """Put the caret into the prompt of the panel."""
         self.view.try_panel.begin()
+
+    def _on_file(self) -> None:
+        plan = self.area.plan
+        if plan is None:
+            return
+        dialog = PathDialog(
+            self.desk.look,
+            "client-file",
+            t("The file of {client}").format(client=told(plan.client.title)),
+            about=t(
+                "Where it keeps its settings, on the machine of the service. What would change is "
+                "shown before anything is written."
+            ),
+            verb=t("Show what changes"),
+            wanted=Wanted.FILE,
+            parent=self.view.window(),
+        )
+        dialog.path.setText(plan.path or "")
+        dialog.given.connect(self._on_file_given)
+        dialog.open()
+
+    def _on_file_given(self, path: str, _more: str) -> None:
+        self.area.choose_file(path)
 
     def _show(self) -> None:
         area, view = self.area, self.view

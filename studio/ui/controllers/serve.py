@@ -125,8 +125,10 @@ class ServeController(Controller):
         identities = {preset.id for preset in known.presets or ()}
         if self._chosen not in identities:
             self._chosen = known.engine.preset or proposed(known.presets)
-        self._turn(known)
+        turns = self._turns(known)
         self._show(known)
+        if turns:  # afterwards: what is hidden lets go of the focus, and the page follows that
+            self.view.scroller.verticalScrollBar().setValue(0)
         self._plan(known)
 
     def show_ticks(self, ticks: Sequence[Tick]) -> None:
@@ -164,8 +166,8 @@ class ServeController(Controller):
             self.desk.go_to(PageId.SERVE)
             self.chosen_changed.emit()
 
-    def _turn(self, known: Known) -> None:
-        """Begin at the top with what the page now shows, and with what holds now.
+    def _turns(self, known: Known) -> bool:
+        """Tell whether the page turns to something else, and look at what there is to choose.
 
         A start leaves a machine that is other than the one that was looked at before it.
         """
@@ -173,10 +175,10 @@ class ServeController(Controller):
         self._mode = mode_of(known, choosing=self._choosing)
         if known.link is not Link.LIVE:
             self._mode = None  # a service that comes back tells everything anyway
-        elif self._mode is not before and before is not None:
-            self.view.scroller.verticalScrollBar().setValue(0)
-            if self._mode is Mode.CHOOSE:
-                self._look_anew()
+        turns = self._mode is not before and None not in (self._mode, before)
+        if turns and self._mode is Mode.CHOOSE:
+            self._look_anew()
+        return turns
 
     def _look_anew(self) -> None:
         self.first.look_anew()

@@ -35,13 +35,14 @@ _KEY_WIDTH = 200
 
 class ConnectPage(QWidget):
     """Signals: `client_chosen` (id), `key_chosen` (name, `new` or None), `write_asked`,
-    `undo_asked`, `problem_dismissed`.
+    `undo_asked`, `file_asked`, `problem_dismissed`.
     """
 
     client_chosen = Signal(str)
     key_chosen = Signal(object)
     write_asked = Signal()
     undo_asked = Signal()
+    file_asked = Signal()
     problem_dismissed = Signal()
 
     def __init__(self, look: Look) -> None:
@@ -56,6 +57,7 @@ class ConnectPage(QWidget):
         self.detail.key.activated.connect(self._on_key)
         self.detail.write.clicked.connect(self.write_asked)
         self.detail.undo.clicked.connect(self.undo_asked)
+        self.detail.file.clicked.connect(self.file_asked)
         self.try_panel = TryPanel(look)
         self._empty = label("quiet", wrap=True)
         self._empty.setObjectName("connect-empty")
@@ -146,6 +148,7 @@ class _Detail(Card):
         self.key.setObjectName("connect-key")
         self.key.setAccessibleName(t("Key for this client"))
         self.key.setMinimumWidth(_KEY_WIDTH)
+        self.file = Button(look, "connect-file")
         self.write = Button(look, "connect-write", kind="primary")
         self.undo = Button(look, "connect-undo", icon="restart")
         self._copy = CopyButton(look, "connect-copy", t("Copy"))
@@ -174,6 +177,7 @@ class _Detail(Card):
         self._facts.show_pairs([(name, text.text, text.tooltip) for name, text in view.facts])
         self.write.show_view(view.write)
         self.undo.show_view(view.undo)
+        self.file.show_view(view.file)
         self._copy.offer(view.copy)
         show_text(self._done, view.done)
         self._done.setVisible(bool(view.done))
@@ -197,14 +201,19 @@ class _Detail(Card):
         head.addStretch(1)
         head.addWidget(self._sign)
         head.addWidget(self._state)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(step * 2)
-        buttons.addWidget(self.key, 1)
-        for button in (self._copy, self.undo, self.write):
-            buttons.addWidget(button)
+        keys, buttons = QHBoxLayout(), QHBoxLayout()  # in one row they are wider than 900 allows
+        for row in (keys, buttons):
+            row.setSpacing(step * 2)
+        keys.addWidget(self.key, 1)
+        keys.addWidget(self._copy)
+        buttons.addWidget(self.file)
+        buttons.addStretch(1)
+        buttons.addWidget(self.undo)
+        buttons.addWidget(self.write)
         self.column.addLayout(head)
         self.column.addWidget(self._summary)
         self.column.addWidget(self._facts)
+        self.column.addLayout(keys)
         self.column.addLayout(buttons)
         for widget in (
             self._done,

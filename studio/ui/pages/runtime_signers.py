@@ -80,15 +80,15 @@ class SignersCard(Card):
         name.show_text(view.name)
         fingerprint = selectable("mono", t("Fingerprint of {name}").format(name=view.name))
         fingerprint.setText(view.fingerprint)  # whole: it is there to be compared
-        said = QVBoxLayout()
-        said.setSpacing(0)
-        said.addWidget(name)
-        said.addWidget(fingerprint)
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = QHBoxLayout()
         line.setSpacing(self._look.space("step") * 3)
-        line.addLayout(said, 1)
+        line.addWidget(name, 1)
         line.addWidget(label("quiet", view.since))
+        said = QVBoxLayout(row)
+        said.setContentsMargins(0, 0, 0, 0)
+        said.setSpacing(0)
+        said.addLayout(line)
+        said.addWidget(fingerprint)
         button = Button(
             self._look, f"signer-forget-{view.fingerprint}", t("Trust no more"), kind="plain"
         )

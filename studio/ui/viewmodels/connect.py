@@ -74,6 +74,7 @@ class ConnectView(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     write: ButtonView
     undo: ButtonView
+    file: ButtonView
     copy: str
     done: str
     """What was just done."""
@@ -185,6 +186,11 @@ def connect_view(
             visible=plan.client.state is not ClientState.UNTOUCHED,
             enabled=can and plan.client.state is ClientState.CONNECTED,
             tooltip=_undo_tooltip(plan.client),
+        ),
+        file=ButtonView(
+            text=t("Another file…") if plan.path is not None else t("Name its file…"),
+            visible=plan.client.can_write and plan.client.state is ClientState.UNTOUCHED,
+            enabled=can,
         ),
         copy=_copied(shown),
         done=_done(done),

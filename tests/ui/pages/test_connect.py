@@ -1,11 +1,12 @@
 """The connect page in a window, against the fake service."""
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.domain.clients import ConnectRequest, TryGrant
+from studio.domain.clients import ClientState, ConnectRequest, TryGrant
 from studio.domain.errors import ErrorInfo
 from studio.domain.events import EngineChanged
 from studio.domain.server import EngineSnapshot
@@ -15,11 +16,12 @@ from studio.ui.viewmodels.connect import (
     NEW_KEY,
 )
 from studio.ui.viewmodels.frame import PageId
+from studio.ui.widgets.path_dialog import PathDialog
 from studio.ui.window import MainWindow
 from tests.ui.fake_clients import FakeClients
 from tests.ui.fake_service import READY, FakeService
 from tests.ui.opened import opened
-from tests.ui.test_window import click, text
+from tests.ui.test_window import button, click, text
 
 
 @pytest.fixture
@@ -55,6 +57,46 @@ def test_a_file_is_shown_written_and_put_back_by_three_presses(
     click(qtbot, window, "connect-undo")
     qtbot.waitUntil(lambda: text(window, "client-state") == "Not connected")
     assert text(window, "connect-done").endswith("is as it was.")
+
+
+def test_a_client_whose_file_lies_elsewhere_is_shown_it(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients
+) -> None:
+    """LibreChat's lies wherever its compose file does; in the window that could not be said."""
+    clients.clients = [
+        msgspec.structs.replace(one, can_write=True) if one.id == "librechat" else one
+        for one in clients.clients
+    ]
+    page.show_what("librechat")
+    qtbot.waitUntil(lambda: button(window, "connect-file").text() == "Name its file…")
+
+    name_file(qtbot, window, "compose/librechat.yaml")
+    qtbot.waitUntil(lambda: page.area.problem is not None and not page.area.pending)
+    assert button(window, "connect-file").text() == "Name its file…", "a refusal changes nothing"
+
+    name_file(qtbot, window, "/srv/librechat.yaml")
+    qtbot.waitUntil(lambda: button(window, "connect-write").text() == "Write the file")
+    assert page.area.problem is None
+    assert button(window, "connect-file").text() == "Another file…"
+    page.area.refresh()
+    qtbot.waitUntil(lambda: not page.area.pending)
+    assert button(window, "connect-write").text() == "Write the file"
+
+    click(qtbot, window, "connect-write")
+    wanted = ConnectRequest(file="/srv/librechat.yaml", seen="d1")
+    qtbot.waitUntil(lambda: ("connect", wanted) in clients.asked)
+    page.show_what("cline")
+    assert page.area.file is None
+
+
+def name_file(qtbot: QtBot, window: MainWindow, path: str) -> None:
+    """Press the button, and give a path to its dialog."""
+    click(qtbot, window, "connect-file")
+    dialog = window.findChild(PathDialog)
+    assert dialog is not None
+    dialog.path.setText(path)
+    click(qtbot, dialog, "client-file-do")
+    qtbot.waitUntil(lambda: window.findChild(PathDialog) is None)
 
 
 def test_an_engine_that_comes_up_meanwhile_is_asked_for(
@@ -163,11 +205,32 @@ def test_everything_fits_into_the_smallest_window(
 ) -> None:
     """No label is wider than its page, and all that can be pressed has a name."""
     window.resize(900, 600)
-    for button in window.findChildren(QPushButton):
-        if button.isVisible():
-            assert button.accessibleName() or button.text(), button.objectName()
+    for one in window.findChildren(QPushButton):
+        if one.isVisible():
+            assert one.accessibleName() or one.text(), one.objectName()
     wide = page.view.width()
     assert all(one.width() <= wide for one in page.view.findChildren(QLabel) if one.isVisible())
+
+
+@pytest.mark.parametrize("state", list(ClientState))
+def test_nothing_is_cut_beside_a_rail_with_words(
+    qtbot: QtBot, page: ConnectController, window: MainWindow, clients: FakeClients,
+    state: ClientState,
+) -> None:  # fmt: skip
+    """A client that is connected has a button more than others: the last one was cut."""
+    for _wish in ("icons only", "words, whatever the width"):
+        click(qtbot, window, "rail-collapse")
+    window.resize(900, 600)
+    clients.become("claude-code", state)
+
+    page.area.refresh()
+
+    is_ours = state is not ClientState.UNTOUCHED
+    qtbot.waitUntil(lambda: button(window, "connect-undo").isVisible() is is_ours)
+    assert button(window, "rail-collapse").text().strip() == "Collapse"
+    scroll = window.findChild(QScrollArea, "connect-scroll")
+    assert scroll is not None
+    assert scroll.widget().minimumSizeHint().width() <= scroll.viewport().width()
 
 
 def test_before_anything_was_served_the_next_step_is_said_and_nothing_is_red(
