@@ -2,8 +2,7 @@
 
 A text of `presets/` or `runtimes/` that people read is listed here by where it stands. Sentences
 that the service makes in code stand in the catalogue `service.po` by hand, under the same rules: a
-test holds each against the code that makes it (tests/ui/test_told.py). So do the reasons of the
-operating system in `system.po`.
+test holds each against the code that makes it (tests/ui/test_told.py).
 """
 
 import json
@@ -23,8 +22,6 @@ FOLDER = "told"
 COMPILED = "LC_MESSAGES/told.json"
 BY_HAND = "service"
 """The one catalogue whose English stands in code."""
-SYSTEM = "system"
-"""The one whose English is the operating system's: why a file could not be read."""
 
 SHOWN: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "presets": (
@@ -132,7 +129,7 @@ def faults(language: Path, texts: dict[str, str]) -> list[str]:
             if english in seen:
                 said.append(f"{path.name}: “{english}” stands in {seen[english]} too.")
             seen[english] = path.name
-            if path.stem not in (BY_HAND, SYSTEM) and english not in texts:
+            if path.stem != BY_HAND and english not in texts:
                 said.append(f"{path.name}: “{english}” is not used any more.")
             if not words or message.fuzzy:
                 said.append(f"{path.name}: “{english}” has no words.")

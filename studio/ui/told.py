@@ -25,7 +25,7 @@ _LEAST_LETTERS = 3
 _WEAK = 8
 """A pattern that says less joins parts (`{one} or {other}`): it counts only where each part is
 known, or it would put one foreign word into a sentence that nobody translated."""
-_FOREIGN = re.compile(r"(?<![^\s(])[A-Z]?[a-z]{2,}(?![^\s,.;:!?)])")
+_FOREIGN = re.compile(r"(?<![^\s(])[A-Za-z][a-z]{2,}(?![^\s,.;:!?)])")
 """A plain word; `cu13-vllm-0.32.0` and `GeForce` are names, which stay as they are."""
 _CLAUSE = re.compile(r"[;:.?] ")
 """A first place with such a mark inside took the beginning of another sentence: `{free} is free`

@@ -190,3 +190,11 @@ def test_nothing_to_fetch_says_what_there_is(paths: tuple[str, ...]) -> None:
     assert caught.value.code == "model-no-files"
     assert "`*.gguf`" in caught.value.message
     assert (paths[0] if paths else "none") in str(caught.value.hint)
+
+
+def test_who_leaves_everything_out_is_told_so() -> None:
+    """It said that no file matched "what is left", which nobody had typed."""
+    with pytest.raises(BadInput) as caught:
+        selected(holding(*PATHS), (), ("*",))
+
+    assert caught.value.message.endswith(f"to fetch: all {len(PATHS)} files are excluded.")

@@ -50,8 +50,8 @@ def test_an_unknown_preset_is_told_its_neighbour(tmp_path: Path) -> None:
     [
         (("served_name", "servd_name"), "servd_name"),
         (("schema_version = 1", 'schema_version = "1"'), "schema_version"),
-        (("schema_version = 1", "schema_version = 9"), "newer"),
-        (("schema_version = 1", "schema_version = 0"), "older"),
+        (("schema_version = 1", "schema_version = 9"), "for a newer Weir"),
+        (("schema_version = 1", "schema_version = 0"), "for an older Weir"),
         (("id = ", "id = = "), "not valid TOML"),
         (('model = "smollm2-135m-instruct-f32"', 'model = "smolm2"'), "no model `smolm2`"),
     ],

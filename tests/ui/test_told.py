@@ -1,9 +1,7 @@
 """Sentences of the service in the person's language."""
 
 import ast
-import errno
 import itertools
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,16 +180,6 @@ def test_every_sentence_of_the_catalogue_by_hand_still_stands_in_code() -> None:
             lost = [part for text in texts for part in _plain(text) if part not in code]
 
     assert set(lost) - SYSTEMS_OWN == JOINED
-
-
-def test_reasons_of_the_system_are_as_it_words_them(chinese: Told) -> None:
-    """“/srv/x cannot be read: Permission denied.” is one sentence in one language."""
-    known = {os.strerror(number) for number in errno.errorcode}
-    found = dict(catalogue.catalogues(CHINESE))[CHINESE / "told/system.po"]
-    said = chinese.say(f"/srv/x cannot be read: {os.strerror(errno.EACCES)}.")
-
-    assert {str(one.id) for one in found if one.id} <= known
-    assert said == "无法读取 /srv/x：没有权限。"
 
 
 @pytest.mark.parametrize("phase", list(BootPhase))
