@@ -69,6 +69,9 @@ SYSTEMS_OWN = frozenset(
         "Connect call failed", "file is not a database", "database disk image is malformed",
         "database is locked", "database or disk is full", "attempt to write a readonly database",
         "disk I/O error", "Compressed file ended before the end-of-stream marker was reached",
+        "Corrupt input data", "Input data was truncated", "JSON is malformed",
+        "Object missing required field `", "Password was not given but private key is encrypted",
+        "Unable to load PEM file", "invalid header", "truncated header",
     }
 )  # fmt: skip
 """Reasons that Linux, OpenSSL, SQLite and Python give, inside of the Studio's sentences."""
