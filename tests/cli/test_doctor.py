@@ -147,7 +147,7 @@ def test_a_broken_preset_of_ones_own_is_a_finding(host: NvmlHost, tmp_path: Path
 
     text = " ".join(done.stdout.split())
     assert done.returncode == 0
-    assert "Preset mine" in text
+    assert "The preset mine" in text
     assert "headline" in text
 
 
