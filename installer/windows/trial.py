@@ -290,7 +290,7 @@ def main() -> int:
         (folder / "kills").mkdir()
         say(f"  {kills.lacks() or kills.attempt(folder / 'kills', _KILLS)}")
         updating.attempt(found[0].resolve(), options.work / "ünd updates")
-    except RuntimeError as error:
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     finally:

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -70,13 +71,19 @@ class Prefix:
         subprocess.run([*command, "-o", str(self.system / name), str(source)], check=True)
 
     def run(self, program: Path | str, *words: str, within_s: float = 300, **extra: str) -> Done:
-        """Run a program of Windows to its end; standard streams must be there, also for wine."""
-        done = subprocess.run(
-            ["wine", str(program), *words],
-            env={**self.environment, **extra}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=within_s, check=False,
-        )  # fmt: skip
-        return Done(done.returncode, done.stdout.decode("utf-8", "replace"))
+        """Run a program of Windows to its end; standard streams must be there, also for wine.
+
+        What it says goes into a file. A pipe would be held open by wine's own services where this
+        is what started them, for as long as anything else runs in this Windows.
+        """
+        with tempfile.TemporaryFile() as said:
+            done = subprocess.run(
+                ["wine", str(program), *words],
+                env={**self.environment, **extra}, stdin=subprocess.DEVNULL, stdout=said,
+                stderr=subprocess.STDOUT, timeout=within_s, check=False,
+            )  # fmt: skip
+            said.seek(0)
+            return Done(done.returncode, said.read().decode("utf-8", "replace"))
 
     def start(self, program: Path, *words: str, **extra: str) -> "subprocess.Popen[bytes]":
         """Start a program of Windows and go on."""
@@ -146,8 +153,8 @@ class Prefix:
 
     def _tool(self, *command: str) -> None:
         done = subprocess.run(
-            command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=300, check=False,
+            command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=300, check=False,
         )  # fmt: skip
         if done.returncode != 0:
             raise RuntimeError(f"{command[0]} ended with status {done.returncode}")
