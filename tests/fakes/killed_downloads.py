@@ -21,7 +21,7 @@ import socket
 class Small(socket.socket):
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
-        self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 10)
 socket.socket = Small
 """
 """Put before a program: the system would keep megabytes for each of its connections while it waits
