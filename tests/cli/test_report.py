@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import Typed
+from tests.fakes.waiting import until
 from tests.fakes.weir import Weir, fake_weir
 
 
@@ -45,6 +46,8 @@ def test_a_report_of_nothing_that_runs(typed: Typed) -> None:
 def test_a_report_of_what_runs(weir: Weir, tmp_path: Path) -> None:
     """Made by the service, which knows."""
     weir.run("up", "--detach")
+    # What is measured comes once a second; this engine boots in less, a real one never does.
+    until(lambda: bool(weir.told("history?seconds=600")), "the first tick")
 
     document = weir.json("report", str(tmp_path / "bericht ü.zip"))
 

@@ -103,6 +103,8 @@ class Hostile:
         """All connections together."""
         self.each_bytes_per_s: float | None = None
         """Each connection by itself."""
+        self.send_buffer: int | None = None
+        """Of each connection; what the system keeps back in it counts as sent."""
         self.requests: list[Request] = []
         self.sent = 0
         self.connections = 0
@@ -177,6 +179,8 @@ class Hostile:
             except OSError:
                 return
             connection.settimeout(_DEADLINE_S)
+            if self.send_buffer is not None:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.send_buffer)
             self.connections += 1
             self._begin(self._serve, connection)
 

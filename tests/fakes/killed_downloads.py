@@ -16,6 +16,16 @@ from studio.host.transfer.part import PartFile
 from tests.fakes.hostile import Hostile
 from tests.fakes.waiting import until
 
+SMALL_BUFFERS = """
+import socket
+class Small(socket.socket):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 10)
+socket.socket = Small
+"""
+"""Put before a program: the system would keep megabytes for each of its connections while it waits
+for the processor, all of which a kill loses; a test that counts them measures the machine."""
 _PROGRAM = """
 import asyncio, sys
 from pathlib import Path
@@ -33,7 +43,7 @@ def downloading(url: str, data: bytes, target: Path) -> Iterator[subprocess.Pope
     """Run a download in a process of its own; at the end nothing of it is left."""
     arguments = [url, hashlib.sha256(data).hexdigest(), str(len(data)), str(target)]
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, *arguments],
+        [sys.executable, "-c", SMALL_BUFFERS + _PROGRAM, *arguments],
         env={**os.environ, "PYTHONPATH": str(bundled_root())},
         stdin=subprocess.DEVNULL,
         start_new_session=True,

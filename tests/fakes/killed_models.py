@@ -10,6 +10,7 @@ from pathlib import Path
 
 from studio.host.paths import bundled_root
 from tests.fakes.hub import NAME, Hub
+from tests.fakes.killed_downloads import SMALL_BUFFERS
 from tests.fakes.waiting import until
 
 _PROGRAM = """
@@ -36,10 +37,12 @@ LIMIT_S = 120.0
 def getting(hub: Hub, folder: Path, *, limit: int = 0) -> Iterator[subprocess.Popen[str]]:
     """Get a model in a process of its own; at the end nothing of it is left.
 
-    It prints where the model is, and the most memory that it took, in KiB.
+    It prints where the model is, and the most memory that it took, in KiB. Where the server's
+    buffers are small, its own are too.
     """
+    program = _PROGRAM if hub.send_buffer is None else SMALL_BUFFERS + _PROGRAM
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(folder), NAME, str(limit)],
+        [sys.executable, "-c", program, str(folder), NAME, str(limit)],
         env={
             **os.environ,
             "PYTHONPATH": str(bundled_root()),

@@ -9,6 +9,7 @@ from tests.fakes import hostile
 from tests.fakes.killed_downloads import LIMIT_S, downloading, kill_at, random_points
 
 MOST_LOST = 1 << 20
+SMALL_BUFFER = 16 << 10
 
 
 def check(tmp_path: Path, *, kills: int, size: int, seed: int) -> None:
@@ -17,6 +18,7 @@ def check(tmp_path: Path, *, kills: int, size: int, seed: int) -> None:
     data = choice.randbytes(size)
     with hostile.serving({"/f": data}) as server:
         server.bytes_per_s = 12_000_000
+        server.send_buffer = SMALL_BUFFER
 
         lost = kill_at(server, "/f", data, tmp_path / "ü f", random_points(kills, size, choice))
 

@@ -23,7 +23,7 @@ from studio.host.paths import Paths
 from studio.runtimes import patches
 from studio.runtimes.catalog import Catalog
 from studio.runtimes.patching.parse import parse_patch
-from studio.serving import phases
+from studio.serving import log_pages, phases
 from tests.conftest import RealEngine, Serving
 from tests.fakes.running import Engine
 from tests.fakes.waiting import is_alive, until
@@ -221,12 +221,9 @@ def engine(real_engine: RealEngine) -> Engine:
 
 
 def log_lines(serving: Serving) -> list[str]:
-    """Return the engine's log."""
-    return [
-        line
-        for path in sorted(serving.weir.paths.logs.rglob("*.log"))
-        for line in path.read_text("utf-8", "replace").splitlines()
-    ]
+    """Return the engine's log as it wrote it: the file has a time before each line."""
+    page = log_pages.newest(serving.weir.paths.logs, "engine", lines=5_000)
+    return [line.text for line in page.lines]
 
 
 @pytest.mark.real

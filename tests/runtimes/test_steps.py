@@ -17,6 +17,7 @@ from studio.domain.hardware import Gpu
 from studio.domain.manifests import InstalledRuntime
 from studio.domain.runtimes import BuiltStep, PinRequest, StepState
 from studio.host import probe
+from studio.host.files import exclusive
 from studio.host.paths import Paths
 from studio.runtimes import describe, folder, pin, steps
 from studio.runtimes.catalog import Catalog
@@ -24,6 +25,7 @@ from studio.runtimes.install import install
 from studio.runtimes.packages import site_packages
 from studio.runtimes.verify import verify
 from tests.fakes.git import make_repository
+from tests.fakes.waiting import until
 from tests.runtimes.standin import StandIn
 
 ROOT = Path(__file__).parents[2]
@@ -419,7 +421,14 @@ def test_killed_during_a_step_it_is_done_again(stand_in: StandIn, tmp_path: Path
             text=True,
             check=False,
         )
+        # A child that was being forked at the kill holds the lock until it runs its program.
+        until(is_free, "the lock of the installation")
         return done.returncode
+
+    def is_free() -> bool:
+        lock = folder.named_folder(stand_in.paths, old.name) / "install.lock"
+        with exclusive(lock) as is_ours:
+            return is_ours
 
     places = (stand_in.paths.home, stand_in.paths.catalogue)
     new = None
