@@ -45,6 +45,8 @@ def _platform(host: HostSnapshot, recipes: Sequence[RuntimeRecipe]) -> Check:
         return good("platform", _AREA, "System", found)
     known = sorted({one for recipe in recipes for one in recipe.needs.platforms})
     advice = f"Runtimes of this version are for {listed(known)}."
+    if not known:
+        advice = "The catalogue holds no runtime: install the Studio anew."
     if host.system.lower() == "windows":
         advice = "Engines run in a Linux of the Studio's own: `weir wsl setup` sets it up."
     return stops("platform", _AREA, "System", found, advice, what=(EVERYTHING,))

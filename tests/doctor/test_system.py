@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from studio.doctor import report
 from studio.domain.doctor import EVERYTHING, Check, Level
 from studio.domain.hardware import UNLIMITED, ClockFacts, ContainerFacts, ProcessLimits
 from tests.doctor.cases import CU13, GIB, MIB, SM70, all_said, host, said
@@ -26,6 +27,14 @@ def test_a_platform_without_runtimes_stops_everything(system: str, machine: str)
     assert check.level is Level.STOPS
     assert check.stops == (EVERYTHING,)
     assert ("weir wsl setup" in (check.advice or "")) is (system == "windows")
+
+
+def test_a_catalogue_without_runtimes_names_no_platforms() -> None:
+    """A list of nothing read as `for .`."""
+    (check,) = (one for one in report.checks(host(), []) if one.code == "platform")
+
+    assert check.level is Level.STOPS
+    assert "holds no runtime" in (check.advice or "")
 
 
 @pytest.mark.parametrize(

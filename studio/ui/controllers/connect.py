@@ -84,12 +84,14 @@ class ConnectArea(Area):
         chosen = self.chosen
         if chosen is None:
             return
-        self.problem = None
-        request = ConnectRequest(key=self.key, file=path)
+        self.problem, key = None, self.key
+        request = ConnectRequest(key=key, file=path)
 
         def done(found: ConnectPlan) -> None:
             if chosen == self.chosen:
                 self.file, self.plan, self.done = path, found, None
+                if key != self.key:  # chosen meanwhile
+                    self.read_plan()
 
         def failed(error: ErrorInfo) -> None:
             if chosen == self.chosen:

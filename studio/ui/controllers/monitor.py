@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSaveFile, QTimer
 from PySide6.QtWidgets import QFileDialog
@@ -415,6 +416,7 @@ class MonitorController(Controller):
         path, _kind = QFileDialog.getSaveFileName(
             self.view.window(), title, f"weir-{stamp}.{ending}", f"*.{ending}"
         )
+        path = _with_ending(path, ending)
         if path and export is Export.CSV:
             self.save_csv_to(path)
         elif path:
@@ -430,3 +432,11 @@ class MonitorController(Controller):
             self.view.show_saved(
                 t("{path} could not be written: {why}").format(path=path, why=file.errorString())
             )
+
+
+def _with_ending(path: str, ending: str) -> str:
+    """Return the name with its ending; as typed where that would replace a file unasked."""
+    if not path or Path(path).suffix:
+        return path
+    whole = f"{path}.{ending}"
+    return path if Path(whole).exists() else whole

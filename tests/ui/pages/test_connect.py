@@ -99,6 +99,17 @@ def name_file(qtbot: QtBot, window: MainWindow, path: str) -> None:
     qtbot.waitUntil(lambda: window.findChild(PathDialog) is None)
 
 
+def test_a_key_chosen_while_a_file_is_asked_for_is_planned_with_it(
+    qtbot: QtBot, page: ConnectController, clients: FakeClients
+) -> None:
+    """What is shown is what would be written, whichever answer comes first."""
+    page.area.choose_file("/srv/librechat.yaml")
+    page.area.choose_key(NEW_KEY)
+
+    wanted = ConnectRequest(key=NEW_KEY, file="/srv/librechat.yaml")
+    qtbot.waitUntil(lambda: ("plan", wanted) in clients.asked)
+
+
 def test_an_engine_that_comes_up_meanwhile_is_asked_for(
     qtbot: QtBot, service: FakeService, clients: FakeClients, window: MainWindow
 ) -> None:

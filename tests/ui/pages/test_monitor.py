@@ -203,14 +203,21 @@ def test_the_save_button_leads_to_a_whole_file(
     save(0)
     qtbot.waitUntil(lambda: given in page.view.saved)
     lines = (tmp_path / "mine.csv").read_text("utf-8").splitlines()
-    given = str(tmp_path / "mine.png")
+    given = str(tmp_path / "mine")
     save(1)
-    qtbot.waitUntil(lambda: given in page.view.saved)
+    qtbot.waitUntil(lambda: "mine" in page.view.saved and "mine.csv" not in page.view.saved)
 
     assert lines[0].startswith("at,epoch_s,")
     assert len(lines) > 1
     assert (tmp_path / "mine.png").read_bytes().startswith(b"\x89PNG")
     assert [name.rpartition(".")[2] for name in offered_names] == ["csv", "csv", "png"]
+
+    (tmp_path / "other.png").write_bytes(b"kept")
+    given = str(tmp_path / "other")
+    save(1)
+    qtbot.waitUntil(lambda: "other" in page.view.saved)
+    assert (tmp_path / "other.png").read_bytes() == b"kept"
+    assert (tmp_path / "other").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_page_at_the_back_asks_nothing(
