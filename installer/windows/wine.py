@@ -7,11 +7,9 @@ files.
 
 import contextlib
 import os
-import select
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,8 +22,6 @@ PROGRAMS = {
     "wine": "wine", "wineboot": "wine", COMPILER: "gcc-mingw-w64-x86-64", "Xvfb": "xvfb",
     "openbox": "openbox", "import": "imagemagick", "xwininfo": "x11-utils",
 }  # fmt: skip
-_LOOK_S = 0.05
-_MOST = 1 << 20
 _LIBRARIES = ("icuuc", "mscms", "bcryptprimitives")
 _OURS = "mscms,pdh,netsh.exe,powershell.exe"
 """Of these, wine has some of its own, which it would take before those of a test."""
@@ -74,32 +70,21 @@ class Prefix:
         subprocess.run([*command, "-o", str(self.system / name), str(source)], check=True)
 
     def run(self, program: Path | str, *words: str, within_s: float = 300, **extra: str) -> Done:
-        """Run a program of Windows to its end; standard streams must be there, also for wine.
-
-        It has ended when it has, not when its pipe has: wine's own services inherit that where
-        this is what started them, and stay as long as anything else runs in this Windows. A file
-        in place of a pipe is an invalid handle to Python under wine 8.
-        """
-        command = ["wine", str(program), *words]
-        with subprocess.Popen(
-            command, env={**self.environment, **extra}, stdin=subprocess.DEVNULL, bufsize=0,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        ) as running:  # fmt: skip
-            assert running.stdout is not None
-            os.set_blocking(running.stdout.fileno(), False)
-            text, deadline = b"", time.monotonic() + within_s
-            while (is_over := running.poll()) is None and time.monotonic() < deadline:
-                select.select([running.stdout], [], [], _LOOK_S)
-                text += running.stdout.read(_MOST) or b""
-            if is_over is None:
-                running.kill()
-                raise subprocess.TimeoutExpired(command, within_s, text)
-            while more := running.stdout.read(_MOST):
-                text += more
-        return Done(running.returncode, text.decode("utf-8", "replace"))
+        """Run a program of Windows to its end; standard streams must be there, also for wine."""
+        done = subprocess.run(
+            ["wine", str(program), *words],
+            env={**self.environment, **extra}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=within_s, check=False,
+        )  # fmt: skip
+        return Done(done.returncode, done.stdout.decode("utf-8", "replace"))
 
     def start(self, program: Path, *words: str, **extra: str) -> "subprocess.Popen[bytes]":
-        """Start a program of Windows and go on."""
+        """Start a program of Windows and go on.
+
+        Wine's own services are there before it, with nobody's pipe: they stay as long as it does,
+        and what starts them next would be waited for as long, because they inherit what it says to.
+        """
+        self._tool("wine", "cmd", "/c", "rem")
         return subprocess.Popen(
             ["wine", str(program), *words], env={**self.environment, **extra},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

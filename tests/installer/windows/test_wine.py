@@ -10,16 +10,19 @@ from installer.windows.wine import Prefix
 
 WINE = """\
 #!/bin/sh
-sleep 60 &
-echo $! > "$WINEPREFIX/service.pid"
+pid="$WINEPREFIX/service.pid"
+[ "$1" = window.exe ] && exec sleep 60
+if [ ! -e "$pid" ]; then sleep 60 & echo $! > "$pid"; fi
 echo "said by $1"
-exit 3
+[ "$1" = weir.exe ] && exit 3
+exit 0
 """
+"""Whatever comes first starts a service, which keeps its streams; but the window takes its time."""
 
 
 @pytest.fixture
 def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prefix:
-    """Return a prefix whose `wine` starts a service that keeps all streams and stays."""
+    """Return a prefix with that wine."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name, text in {"wine": WINE, "wineboot": "#!/bin/sh\n", "winecfg": "#!/bin/sh\n"}.items():
@@ -30,11 +33,14 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prefix:
     return Prefix(tmp_path / "prefix")
 
 
-def test_a_service_of_wine_that_stays_keeps_no_program_waiting(prefix: Prefix) -> None:
-    """The first program of a prefix starts them, and they inherit what it writes to."""
+def test_what_stays_beside_a_window_keeps_no_program_waiting(prefix: Prefix) -> None:
+    """A program is waited for until all have closed its pipe, wine's own services, too."""
+    window = prefix.start(Path("window.exe"))
     try:
         done = prefix.run("weir.exe", within_s=30)
     finally:
+        window.kill()
+        window.wait()
         os.kill(int((prefix.folder / "service.pid").read_text()), signal.SIGTERM)
 
     assert done == (3, "said by weir.exe\n")
