@@ -31,6 +31,8 @@ class Area(QObject):
         self.problem: ErrorInfo | None = None
         self._answerable: tuple[str, ErrorInfo] | None = None
         """Which question brought the problem."""
+        self._turns: dict[str, int] = {}
+        """How often what a question reads was changed by another one."""
         bridge.opened.connect(self._on_service_back)
 
     def dismiss(self) -> None:
@@ -45,20 +47,29 @@ class Area(QObject):
         done: Callable[[T], None],
         failed: Callable[[ErrorInfo], None] | None = None,
         put: Callable[..., None] | None = None,
+        writes: str | None = None,
     ) -> bool:
         """Ask the service; `done` is called on Qt's thread. One of a name at a time: else False.
 
         An error becomes `problem`, unless `failed` takes it. `put` hands the question to another
-        one than the area's own.
+        one than the area's own. `writes` names the question that reads what this one changes: an
+        answer to that from before is old, whenever it comes, and is asked for again.
         """
         if name in self.pending:
             return False
         self.pending |= {name}
         self.changed.emit()
 
+        turn = self._turns.get(name, 0)
+
         def taken(value: T) -> None:
             self.pending -= {name}
             self._forget(name)
+            if writes is not None:
+                self._turns[writes] = self._turns.get(writes, 0) + 1
+            if self._turns.get(name, 0) != turn:
+                self.ask(name, question, done, failed, put)
+                return
             done(value)
             self.changed.emit()
 

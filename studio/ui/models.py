@@ -122,12 +122,16 @@ class ModelsArea(Area):
             f"queue {reference}",  # of its own: a press on one row is not lost to another's
             lambda client: client.change_download(reference, deed),
             self._on_downloads,
+            writes="downloads",
         )
 
     def limit(self, bytes_per_s: int | None) -> None:
         """Set the bandwidth of models."""
         request = LimitRequest(bytes_per_s=bytes_per_s)
-        self.ask("queue", lambda client: client.limit_downloads(request), self._on_downloads)
+        self.ask(
+            "queue", lambda client: client.limit_downloads(request), self._on_downloads,
+            writes="downloads",
+        )  # fmt: skip
 
     def check(self, path: str) -> None:
         """Have every byte of a model compared."""

@@ -127,12 +127,17 @@ class RuntimesArea(Area):
         """Take runtimes that are signed so from now on."""
         self.problem = None
         request = TrustRequest(fingerprint=fingerprint, name=name or None)
-        self.ask("trust", lambda client: client.trust_signer(request), self._on_signers)
+        self.ask(
+            "trust", lambda client: client.trust_signer(request), self._on_signers, writes="signers"
+        )
 
     def distrust(self, fingerprint: str) -> None:
         """Take no more runtimes of a signer; what is installed stays."""
         self.problem = None
-        self.ask("trust", lambda client: client.forget_signer(fingerprint), self._on_signers)
+        self.ask(
+            "trust", lambda client: client.forget_signer(fingerprint), self._on_signers,
+            writes="signers",
+        )  # fmt: skip
 
     def _on_signers(self, found: SignerList) -> None:
         self.signers = found

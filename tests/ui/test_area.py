@@ -77,3 +77,23 @@ def test_an_own_way_with_refusals_leaves_no_card(
     assert isinstance(refusals[0], ErrorInfo)
     assert refusals[0].code == "unexpected"
     assert area.problem is None
+
+
+def test_what_was_read_before_a_change_is_read_again(bridge: Bridge) -> None:
+    """Two questions go two ways, and the older answer may come last: it knows nothing of it."""
+    area, asked, shown = Area(bridge), [], []
+
+    def put(_question, done, _failed) -> None:
+        asked.append(done)
+
+    area.ask("list", lambda client: client.signers(), shown.append, put=put)
+    area.ask("add", lambda client: client.signers(), shown.append, put=put, writes="list")
+    read, added = asked
+    added("with it")
+    read("without it")
+
+    assert shown == ["with it"]
+    assert area.pending == {"list"}
+    asked[-1]("with it")
+    assert shown == ["with it", "with it"]
+    assert not area.pending
