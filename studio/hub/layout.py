@@ -61,10 +61,11 @@ class Layout:
         """Let a blob that is here be found under the file's own name, in one step.
 
         By a symbolic link; where there are none, a hard link; else the blob itself moves there.
+        The file's lock is held meanwhile; what a killed one left of it is taken away.
         """
         pointer, blob = self.pointer(commit, file), self.blob(file)
         pointer.parent.mkdir(parents=True, exist_ok=True)
-        made = pointer.with_name(f".{_etag(file)[:16]}.{os.getpid()}.link")
+        made = pointer.with_name(f".{_etag(file)[:16]}.link")
         made.unlink(missing_ok=True)
         try:
             made.symlink_to(os.path.relpath(blob, pointer.parent))

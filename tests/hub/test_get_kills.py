@@ -49,7 +49,12 @@ def require_honest(folder: Path, files: dict[str, bytes]) -> None:
     """Fail where another program would take something for whole that is not."""
     cache = folder / "hf/hub"
     snapshot = cache / "models--owner--model/snapshots" / COMMIT
-    here = [one for one in snapshot.rglob("*") if one.is_file()]
+    # A kill between a link and its renaming leaves it, under a name that no model file has.
+    here = [
+        one
+        for one in snapshot.rglob("*")
+        if one.is_file() and not (one.name.startswith(".") and one.name.endswith(".link"))
+    ]
     assert all(one.read_bytes() == files[str(one.relative_to(snapshot))] for one in here)
     if len(here) < len(files):
         with pytest.raises(LocalEntryNotFoundError):
